@@ -152,7 +152,7 @@ def draw(table, path):
     axes[1].set(xlabel="units")
     below = "milliseconds on one core; 100 chains or rows, 100 sweeps or steps"
     plot.headline(axes[0], "Only sums over all states grow faster than a power", below=below)
-    plot.dress(figure).savefig(path, dpi=200)
+    plot.apply_style(figure).savefig(path, dpi=200)
 
 
 def main():

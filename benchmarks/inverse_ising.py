@@ -71,10 +71,10 @@ def draw(table, rows, path):
         axis.set_minor_locator(NullLocator())
     ax.set_xlabel("strength of the weights, beta")
     ax.set_ylabel("relative error of the weights")
-    plot.at_lines(ax)
+    plot.label_lines(ax)
     below = f"{UNITS} units, {rows:,} samples; a prediction of zeros errs by 1,\nand tap is on mean field's line"
     plot.headline(ax, "Closed forms fail where weights are strong", below=below)
-    plot.dress(figure).savefig(path, dpi=200)
+    plot.apply_style(figure).savefig(path, dpi=200)
 
 
 def main():

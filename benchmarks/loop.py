@@ -66,7 +66,7 @@ def steps_of_a_student(data, count):
 def limit_of_a_step(data):
     """Return what does nothing but the arithmetic of so many steps of the climb."""
     *_, last = islice(climb(data), 20)
-    s, slope, weights = last.free.state, last.loop.velocity[0], last.model.weights.copy()
+    s, slope, weights = last.free.state, last.optimizer.velocity[0], last.model.weights.copy()
     sweep, out = by_c(last.model, s.T), np.empty_like(weights)
 
     def steps(count):

@@ -26,7 +26,7 @@ import scipy
 from .checking.arrays import first_smallest
 from .checking.budgets import memory_to_spend, time_in_words
 from .checking.calls import show_call
-from .checking.validation import check_choice, check_count, check_positive, generator
+from .checking.validation import as_generator, check_choice, check_count, check_positive
 from .estimate import Bounded, Estimate, coupled_pairs, no_convergence_warnings, warn_unless_converged
 from .infer.bounds.bracketing import bracket_without_exact
 from .infer.exact.dispatch import exact
@@ -40,7 +40,7 @@ from .infer.variational.naive_mean_field import mean_field
 from .infer.variational.tap_equations import tap
 from .methods import method
 from .model import BoltzmannMachine, check_model
-from .running.sparsity import entries
+from .running.sparsity import values_at
 
 VALLEY_STARTS = 5  # of mean field and of TAP, to see a second valley
 ERROR_STDERRS = 2  # standard errors in the stated error of samples: 19 of 20 errors are smaller
@@ -100,7 +100,7 @@ def auto(
     ('exact', 0.0)
     """
     check_model(model)
-    rng = generator(rng)
+    rng = as_generator(rng)
     n_sweeps = check_count("n_sweeps", n_sweeps)
     max_seconds = check_positive("max_seconds", max_seconds, 5, infinite=True)
     check_choice("want", want, WANT_CHOICES)
@@ -203,7 +203,7 @@ def difference(model: BoltzmannMachine, one: Estimate, other: Estimate, want: st
 def moments_of(model: BoltzmannMachine, mean: Any, corr: Any) -> np.ndarray:
     """Return means and correlations in one row: of all pairs, or of the coupled ones where weights are sparse."""
     pairs = coupled_pairs(model) if model.is_sparse else np.triu_indices(model.n, 1)
-    return np.concatenate([mean, entries(corr, pairs)])
+    return np.concatenate([mean, values_at(corr, pairs)])
 
 
 def rms(x: np.ndarray) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 from .checking.arrays import first_smallest, no_such_attribute, sealed, spins, states
-from .checking.validation import check_count, describe, generator, import_optional, summary
+from .checking.validation import as_generator, check_count, describe, import_optional, summary
 
 MNIST_SOURCE = (
     "Y. LeCun, L. Bottou, Y. Bengio and P. Haffner (1998), Proceedings of the IEEE 86, 2278, CC BY-SA 3.0; the 5,000 "
@@ -99,7 +99,7 @@ def mnist(*, rng: np.random.Generator | int = 0) -> Images:
     >>> images.train.shape, images.test.shape
     ((4000, 784), (1000, 784))
     """
-    rng = generator(rng)
+    rng = as_generator(rng)
     pixels, labels = _black_and_white()
     order = rng.permutation(len(pixels))
     pixels, labels = pixels[order].astype(float), labels[order]
@@ -152,7 +152,7 @@ def raster(bins: int, *, rng: np.random.Generator | int) -> Raster:
     ((1000, 10), np.float64(1.0))
     """
     bins = check_count("bins", bins)
-    rng = generator(rng)
+    rng = as_generator(rng)
     common = rng.standard_normal((bins, 1))
     fires = rng.random((bins, 10)) < _rate_given(common)
     nodes, node_weights = np.polynomial.hermite_e.hermegauss(64)  # exact to rounding for so smooth a law

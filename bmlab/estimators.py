@@ -111,7 +111,7 @@ class Binary:
         return float(self.score_samples(X).mean())
 
 
-def generator(random_state: Any) -> np.random.Generator:
+def numpy_generator(random_state: Any) -> np.random.Generator:
     """Return a NumPy generator, decided by what scikit-learn calls a random_state."""
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1, size=4))
 
@@ -139,7 +139,7 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
         """Learn from X (n_samples, n_features) alone."""
         s = self._read(X, learn=True)
         self.model_ = penalised(s, self.alpha, tuple(getattr(self, "feature_names_in_", ())))
-        log_z = normalisation(self.model_, generator(self.random_state))
+        log_z = normalisation(self.model_, numpy_generator(self.random_state))
         self.log_z_, self.log_z_stderr_ = log_z.value, log_z.stderr
         return self
 
@@ -273,7 +273,7 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from X (n_samples, n_features) alone."""
         s = self._read(X, learn=True)
-        rng = generator(self.random_state)
+        rng = numpy_generator(self.random_state)
         steps = -(-self.n_iter * len(s) // self.batch_size)
         self.model_ = pcd(
             self._first(s, rng),

@@ -12,6 +12,7 @@ from .checking.budgets import check_memory
 from .checking.calls import show_call
 from .checking.validation import (
     ArrayLike,
+    as_generator,
     check_array,
     check_count,
     check_flag,
@@ -20,7 +21,6 @@ from .checking.validation import (
     check_row,
     check_spins,
     describe,
-    generator,
 )
 from .model import BoltzmannMachine
 
@@ -35,7 +35,7 @@ def sherrington_kirkpatrick(n: int, *, rng: np.random.Generator | int, scale: fl
     BoltzmannMachine(n=100, couplings=4950, T=1)
     """
     n = check_count("n", n, 0)
-    rng = generator(rng)
+    rng = as_generator(rng)
     scale = check_positive("scale", scale, zero=True)
     check_memory(f"sherrington_kirkpatrick() would draw {n:,} x {n:,} weights", 40.0 * n**2, "use ising()")
     weights = symmetric(np.triu(rng.normal(size=(n, n)), 1)) * 2 * scale / np.sqrt(max(n, 1))

@@ -69,7 +69,7 @@ def test_every_method_of_the_package_can_go_on(name, machine, kind, tmp_path):
 
     assert {"exact", "gibbs", "temper", "ais", "visited", "mean_field", "tap", "bethe", "trw"} <= set(METHODS)
     whole, _, rest = climb(None, 6), climb(tmp_path / "a.bm", 3), climb(tmp_path / "a.bm", 6)
-    assert rest.steps[0].loop.number == 2 and rest.model.names == model.names
+    assert rest.steps[0].optimizer.number == 2 and rest.model.names == model.names
     assert abs(rest.model.weights - whole.model.weights).max() == 0 and (rest.model.biases == whole.model.biases).all()
     for other in (2, 1):  # another seed, and the right one that has drawn before
         rng = np.random.Generator(kind(other))
@@ -91,7 +91,7 @@ def test_a_generator_that_goes_on_from_where_the_file_ends_is_taken(tmp_path):
     assert alike(rest, bmlab.fit(blank(4), DATA, gibbs_with(again), steps=6, rate=0.05, rng=again))
     again = np.random.default_rng(1)
     rest = bmlab.fit(blank(4), infer=gibbs_with(again), steps=8, **options | {"rng": again})
-    assert [step.loop.number for step in rest.steps] == [5, 6, 7]
+    assert [step.optimizer.number for step in rest.steps] == [5, 6, 7]
 
 
 def test_a_file_of_more_steps_than_are_asked_for_is_refused(tmp_path):
@@ -182,7 +182,7 @@ def test_moments_go_on_as_rows_do(tmp_path):
     whole = bmlab.fit(blank(4), moments, steps=6, rate=0.1)
     for steps in (3, 6):
         rest = bmlab.fit(blank(4), moments, steps=steps, rate=0.1, checkpoint=tmp_path / "a.bm")
-    assert rest.steps[0].loop.number == 2 and alike(rest, whole)
+    assert rest.steps[0].optimizer.number == 2 and alike(rest, whole)
     with pytest.raises(ValueError, match=r"another run \(other data\)"):
         bmlab.fit(blank(4), other, steps=6, rate=0.1, checkpoint=tmp_path / "a.bm")
 

@@ -21,7 +21,7 @@ VALLEYS = bmlab.ising((4, 4)).at(0.5)  # a chain stays in one of two
 def as_run(model, states):
     """The Estimate of a run that has passed these states (sweeps, chains, n)."""
     found = average(model, [states.swapaxes(1, 2).astype(np.int8)], states.shape[1], len(states))
-    info = {"rhat": found.rhat, "ess": found.ess, "n_draws": found.n_draws, "halves": found.halves}
+    info = {"rhat": found.rhat, "ess": found.ess, "n_draws": found.n_draws, "split": found.split}
     errors = {"mean_stderr": found.mean_stderr, "corr_stderr": found.corr_stderr}
     return bmlab.Estimate(
         found.mean, found.corr, **errors, method="gibbs", state=states[-1], draws=states, info=info, model=model

@@ -13,7 +13,7 @@ import bmlab
 from bmlab import plain
 from bmlab.infer.exact import planning
 from bmlab.infer.exact.cutset_conditioning import cutset_of
-from bmlab.infer.exact.dispatch import solve_part
+from bmlab.infer.exact.dispatch import solve_component
 from bmlab.infer.exact.elimination import best_order
 
 
@@ -33,8 +33,8 @@ def every_algorithm(model):
         ("variable elimination", best_order(model.weights, model.n)),
     ]
     for algorithm, guide in guides:
-        part = planning.Part(np.arange(model.n), algorithm, guide, 1, 1, 1)
-        log_z, mean, corr = solve_part(model, part, all_pairs=True)
+        part = planning.Component(np.arange(model.n), algorithm, guide, 1, 1, 1)
+        log_z, mean, corr = solve_component(model, part, all_pairs=True)
         np.fill_diagonal(corr, 1.0)
         yield algorithm, log_z, mean, corr
 

@@ -26,8 +26,8 @@ def draws(algorithm, size, rng):
         return elimination.draw(order, elimination.eliminate(MODEL, order)[1], size, rng)
     if algorithm == "matrix products":
         return matrix_products.draw_by_products(MODEL, size, rng)
-    if algorithm == "matrix products in parts":
-        return matrix_products.draw_by_parts(MODEL, 3, size, rng)
+    if algorithm == "matrix products in slices":
+        return matrix_products.draw_by_slices(MODEL, 3, size, rng)
     if algorithm == "lowest states":
         return lowest_states.draw_by_lowest(MODEL, size, rng)
     return cutset_conditioning.draw_by_cutset(MODEL, cutset_conditioning.cutset_of(MODEL.weights), size, rng)
@@ -43,7 +43,7 @@ def law_samples(algorithm, model=MODEL):
 
 @pytest.mark.parametrize(
     "algorithm",
-    ["variable elimination", "matrix products", "matrix products in parts", "lowest states", "cutset conditioning"],
+    ["variable elimination", "matrix products", "matrix products in slices", "lowest states", "cutset conditioning"],
 )
 def test_samples_follow_the_probabilities(algorithm):
     law_samples(algorithm)
@@ -96,6 +96,6 @@ def test_probabilities_of_a_frozen_machine_are_no_infinities():
 )
 def test_what_would_take_too_long_is_refused_before_it_begins(call, monkeypatch):
     for module in (exact_sampling, ground_states):
-        monkeypatch.setattr(module, "draw_part", None)
+        monkeypatch.setattr(module, "draw_component", None)
     with pytest.raises(ValueError, match=r"would need (\S+ of )?2\^60 states, about .* (days|years)"):
         call(bmlab.sherrington_kirkpatrick(60, rng=0))

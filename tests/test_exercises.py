@@ -25,7 +25,7 @@ from test_notebooks import FILES, NOTEBOOKS, code_cells
 from wrong_answers import WRONG
 
 import bmlab
-from bmlab.exercises.answers import DIGITS, Wrong, agree, fitted
+from bmlab.exercises.answers import DIGITS, WrongKind, agree, in_shape
 from bmlab.exercises.edits import edited
 from bmlab_teaching.course import handout
 from bmlab_teaching.handouts import FOLDER
@@ -291,9 +291,9 @@ class Slip:
 def differ(found, right):
     """Whether an answer is another one, by more than 2 %: "about how many" takes what is as near as that."""
     try:
-        parts = zip(*fitted("it", found, right), strict=True)
+        parts = zip(*in_shape("it", found, right), strict=True)
         return not all(np.allclose(one, other, rtol=0.02, atol=DIGITS) for one, other in parts)
-    except Wrong:
+    except WrongKind:
         return True
 
 

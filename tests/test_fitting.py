@@ -20,10 +20,10 @@ def alike(one, other):
 
 def test_every_so_many_steps_are_kept_and_the_last():
     steps = bmlab.fit(blank(4), DATA, steps=11, rate=0.1, every=4).steps
-    assert [step.loop.number for step in steps] == [0, 4, 8, 10]
+    assert [step.optimizer.number for step in steps] == [0, 4, 8, 10]
     assert alike(steps[-1], bmlab.fit(blank(4), DATA, steps=11, rate=0.1))
     found = bmlab.fit(blank(4), DATA, steps=50, rate=[0.1] * 6, every=4)
-    assert [step.loop.number for step in found.steps] == [0, 4, 5]
+    assert [step.optimizer.number for step in found.steps] == [0, 4, 5]
     assert found.message.startswith("the rates ended after 6 of 50 steps, and the slope is")
     assert bmlab.fit(blank(4), DATA, steps=6, rate=[0.1] * 6).message.startswith("all steps were made")
 
@@ -49,8 +49,8 @@ def test_batches_meet_every_row_equally_often():
 def test_the_mean_slope_of_the_batches_is_the_slope_of_the_data():
     rate = 1e-7  # the machine all but stands still
     steps = bmlab.fit(machine(4), DATA, steps=len(DATA), rate=rate, batch=3, rng=np.random.default_rng(0)).steps
-    moved = steps[-1].model.biases + rate * steps[-1].loop.velocity[1] - steps[0].model.biases
-    whole = next(bmlab.learning_steps(machine(4), DATA, rate=rate)).loop.velocity[1]
+    moved = steps[-1].model.biases + rate * steps[-1].optimizer.velocity[1] - steps[0].model.biases
+    whole = next(bmlab.learning_steps(machine(4), DATA, rate=rate)).optimizer.velocity[1]
     assert np.allclose(moved / rate / len(DATA), whole, atol=1e-5)
     assert len({tuple(step.clamped.mean) for step in steps}) > 1
 

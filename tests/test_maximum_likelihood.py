@@ -15,7 +15,7 @@ import bmlab
 from bmlab.estimate import warn_unless_converged
 from bmlab.learn import maximum_likelihood
 from bmlab.learn.maximum_likelihood import _break_hidden_symmetry, _rises_beside, maximize
-from bmlab.learn.quasi_newton import newton, upward
+from bmlab.learn.quasi_newton import largest_curvature, newton
 
 UNITS = 5
 DATA = np.vstack([bmlab.states(UNITS), bmlab.sample(machine(UNITS), 200, rng=np.random.default_rng(0))])  # a top exists
@@ -253,7 +253,7 @@ def test_the_curvature_of_a_saddle_is_in_closed_form():
     saddle = bmlab.restricted(np.zeros((4, 1)), np.zeros(4), [0])
     options = {"couplings": saddle.couplings, "penalty": 0.0}
     value, theta = objective(bmlab.Fit(saddle), TWO_PAIRS, options)
-    height, direction = upward(value, theta)
+    height, direction = largest_curvature(value, theta)
     assert height == pytest.approx(40 / 56, abs=1e-6)
     assert value(theta + 0.1 * direction)[0] > value(theta)[0] < value(theta - 0.1 * direction)[0]
 

@@ -99,7 +99,7 @@ def network(name):
     machine, drawn, size = NETWORKS[name]()
     figure, ax = plt.subplots(figsize=size)
     plot.headline(plot.network(machine, ax, **drawn), "A machine")
-    return plot.dress(figure)
+    return plot.apply_style(figure)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -135,7 +135,7 @@ def climb(names, steps, two_rows=True, **options):
     start = bmlab.BoltzmannMachine(np.zeros((len(names),) * 2), np.zeros(len(names)), names=tuple(names))
     figure, axes = three_panels(two_rows)
     plot.learning(bmlab.fit(start, rows, steps=steps, rate=0.1).steps, axes, **options)
-    return plot.dress(figure)
+    return plot.apply_style(figure)
 
 
 def toy_climb():
@@ -143,7 +143,7 @@ def toy_climb():
     figure, axes = three_panels(True)
     evenings = bmlab.sample(bmlab.toy().at(0.7), 60, rng=0)
     plot.learning(bmlab.fit(bmlab.toy(), evenings, steps=40, rate=0.1).steps, axes)
-    return plot.dress(figure)
+    return plot.apply_style(figure)
 
 
 CLIMBS = {
@@ -166,7 +166,7 @@ def test_no_name_of_a_bound_is_struck():
     proven = bmlab.Bracket(bmlab.Bounded(9.0, lower=8.5, upper=9.5), "tree", "Gaussian", {})
     figure, ax = plt.subplots(figsize=(5.2, 2.5), layout="constrained")
     plot.bracket(proven, [bmlab.exact(model), bmlab.tap(model)], ax)
-    assert overlaps(plot.dress(figure)) == []
+    assert overlaps(plot.apply_style(figure)) == []
 
 
 def test_what_is_struck_is_found():

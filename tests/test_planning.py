@@ -155,7 +155,7 @@ def law_cheapest():
     """No algorithm is cheaper than the one of the plan, and no order by more than a quarter: of all orders, of 40."""
     for seed in range(40):
         graph = random_graph(7 + seed % 2, 0.2 + seed / 80, seed)
-        assert elimination.best_order(graph).entries <= 1.25 * least_entries(graph)
+        assert elimination.best_order(graph).table_size <= 1.25 * least_entries(graph)
     planning._searched.cache_clear()
     for model in (
         bmlab.sherrington_kirkpatrick(30, rng=0),
@@ -194,7 +194,7 @@ def test_log_z_alone_does_not_pay_for_the_correlations_of_all_pairs():
         bmlab.BoltzmannMachine(bmlab.ising(60, periodic=False).weights.toarray(), np.zeros(60)),
     ):
         moments, log_z = bmlab.exact_plan(model), bmlab.exact_plan(model, want="log_z")
-        assert log_z.parts[0].work == bmlab.exact_plan(model, pairs="couplings").work < moments.work
+        assert log_z.components[0].work == bmlab.exact_plan(model, pairs="couplings").work < moments.work
         between = (moments.seconds + log_z.seconds) / 2
         answer = bmlab.exact(model, want="log_z", max_seconds=between)
         assert abs(answer.log_z - bmlab.exact(model).log_z) < 1e-11 * answer.log_z
@@ -237,7 +237,7 @@ def law_priced(seed):
     assert abs(answer.log_z.value - log_z) < slack and np.abs(answer.mean - p @ s).max() < slack
     assert np.abs(answer.corr - (s.T * p) @ s).max() < slack
     assert abs(bmlab.exact(model, want="log_z").log_z - log_z) < slack
-    assert abs(matrix_products.sum_by_parts(model, 2).log_z - log_z) < slack
+    assert abs(matrix_products.sum_by_slices(model, 2).log_z - log_z) < slack
     if plan.method == "matrix products":
         assert matrix_products.sum_by_products(model) is not None and plan.work == 3 * 2.0**model.n
         return False
@@ -269,7 +269,7 @@ def test_a_plan_reads_as_a_sentence():
     text = str(bmlab.exact_plan(bmlab.sherrington_kirkpatrick(33, rng=np.random.default_rng(0))))
     assert text.startswith("matrix products: 2.6e+10 operations, 0.156 GiB, about ")
     two_rings = bmlab.BoltzmannMachine(np.kron(np.eye(2), bmlab.ising(20).weights.toarray()), np.zeros(40))
-    assert "in 2 parts" in str(bmlab.exact_plan(two_rings))
+    assert "in 2 components" in str(bmlab.exact_plan(two_rings))
 
 
 def test_no_price_is_a_number_that_nobody_can_picture():

@@ -85,7 +85,7 @@ def test_a_free_phase_of_gibbs_looks_the_same_in_every_picture():
 
 def test_words_stand_where_a_line_ends_though_nobody_has_set_limits(ax):
     ax.plot([0, 2, 1], [0, 6, 3], "o", label="rises")  # its last point is not the rightmost
-    plot.at_lines(ax)
+    plot.label_lines(ax)
     (text,) = ax.texts
     assert np.allclose(ax.transAxes.transform(text.xy), ax.transData.transform((2, 6)), atol=1)
 
@@ -97,7 +97,7 @@ def test_words_at_lines_do_not_touch_and_keep_their_order(ax):
     ax.plot([0, 1], [1, 0.5])  # without a name
     ax.set(ylim=(0, 1))
     ax.legend()
-    assert plot.at_lines(ax) is ax and ax.get_legend() is None
+    assert plot.label_lines(ax) is ax and ax.get_legend() is None
     heights = {text.get_text(): text.xy[1] * ax.bbox.height * 72 / ax.figure.dpi for text in ax.texts}
     assert [*heights] == list("01234") and sorted(heights, key=heights.get) == list("01324")
     assert np.diff(sorted(heights.values())).min() > 10  # points: the height of the letters
@@ -107,7 +107,7 @@ def test_words_at_lines_that_end_far_apart_stand_at_their_ends(ax):
     for k, end in enumerate([0.2, 0.8]):
         ax.plot([0, 1], [0, end], label=str(k))
     ax.set(ylim=(0, 1))
-    plot.at_lines(ax)
+    plot.label_lines(ax)
     assert np.allclose([text.xy[1] for text in ax.texts], [0.2, 0.8])
 
 
@@ -200,7 +200,7 @@ def test_all_words_of_a_figure_are_read_on_light_and_on_dark(ax, ground):
     plot.curves([1, 2], {name: [k, k + 1] for k, name in enumerate(plot.COLOURS)}, ax, xlabel="T")
     for k, colour in enumerate([plot.UNMET, plot.FAINT, plot.OPEN, "C1", (1, 0.9, 0.3), "0.9"]):
         ax.text(0.5, k, "words", color=colour)
-    words = [text for text in plot.dress(ax.figure).findobj(Text) if text.get_text()]
+    words = [text for text in plot.apply_style(ax.figure).findobj(Text) if text.get_text()]
     assert len(words) > 15 and min(contrast(text.get_color(), ground) for text in words) > 4.3
 
 
@@ -492,7 +492,7 @@ def test_a_headline_stands_left_above_the_words_below_it(ax):
 def test_a_headline_that_is_longer_than_the_figure_is_wide_goes_on_in_a_second_line(ax):
     for words in ("It climbs", "It climbs " * 20):
         plot.headline(ax, words, below="nats a pattern")
-        *_, width, _ = figures.png(plot.dress(ax.figure))
+        *_, width, _ = figures.png(plot.apply_style(ax.figure))
         assert width <= 100 * ax.figure.get_figwidth() + 2
 
 
@@ -502,8 +502,8 @@ def test_a_dressed_figure_has_a_clear_ground_and_nothing_black(ax):
     ax.hlines([0.5], 0, 1, "black")
     ax.set_title("What one sees")
     ax.text(0, 0, "words", color="red")
-    figure = plot.dress(ax.figure)
-    assert plot.dress(figure) is figure  # twice is once
+    figure = plot.apply_style(ax.figure)
+    assert plot.apply_style(figure) is figure  # twice is once
     (title,) = {ax.get_title(loc=where) for where in ("left", "center")} - {""}
     assert title == "What one sees" == ax.get_title(loc="left")
     assert ax.texts[0].get_color() == plot.readable("red") and ax.lines[0].get_markerfacecolor() == "white"
@@ -556,7 +556,7 @@ def test_what_is_no_pixel_is_left_empty(options, ax):
 def test_words_on_a_ground_of_their_own_keep_their_colour(colour):
     figure = plt.figure()
     words = figure.subplots().text(0, 0, "u", color=colour)
-    plot.dress(figure)
+    plot.apply_style(figure)
     assert matplotlib.colors.same_color(words.get_color(), colour)
 
 
@@ -626,5 +626,5 @@ def test_no_name_is_read_as_mathematics():
 )
 def test_a_hyphen_that_is_a_minus_sign_is_drawn_as_one(written, drawn, ax):
     ax.set_xlabel(written)
-    plot.dress(ax.figure)
+    plot.apply_style(ax.figure)
     assert ax.get_xlabel() == drawn

@@ -70,11 +70,11 @@ STATED = [
     ),  # tests/claims/04_mean_field.py
     Stated(default(bmlab.exact, "max_seconds") / 60, r"refuses what takes more than (\w+) minutes", 1),
     Stated(
-        "infer.exact.matrix_products:PART_UNITS",
+        "infer.exact.matrix_products:SLICE_UNITS",
         r"(?:beyond|more than) (\d+) (?:coupled units|units[ ,](?:in|to any))",
         5,
     ),
-    Stated("infer.exact.matrix_products:LARGER_PART_UNITS", r"\((\d+) where n is above", 1),
+    Stated("infer.exact.matrix_products:LARGER_SLICE_UNITS", r"\((\d+) where n is above", 1),
 ]
 
 
@@ -110,5 +110,5 @@ def test_the_times_that_exact_states_are_those_of_its_plan():
     """20 units in under a millisecond, 30 in a tenth of a second, 36 in seconds, and beyond 33 in parts."""
     price = {n: bmlab.exact_plan(bmlab.sherrington_kirkpatrick(n, rng=0)) for n in (20, 30, 33, 34, 36)}
     assert price[20].seconds < 1e-3 and 0.05 < price[30].seconds < 0.2 and 1 < price[36].seconds < 10
-    assert price[33].parts[0].pieces == 1 and price[34].parts[0].pieces > 1
+    assert price[33].components[0].slices == 1 and price[34].components[0].slices > 1
     assert all(f"{n}" in bmlab.exact.__doc__ for n in price if n != 34)

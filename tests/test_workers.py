@@ -71,7 +71,7 @@ def numbers(answer):
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     """Parts of few units, so that small questions come in many."""
-    monkeypatch.setattr(matrix_products, "PART_UNITS", 14)
+    monkeypatch.setattr(matrix_products, "SLICE_UNITS", 14)
 
 
 QUESTIONS = {
@@ -80,7 +80,7 @@ QUESTIONS = {
     "exact, log Z": lambda: bmlab.exact(drawn(18), want="log_z"),
     "sample": lambda: bmlab.sample(drawn(17), 20, rng=np.random.default_rng(0)),
 }
-# 2^(units - PART_UNITS), of which the half is the same where there are no biases
+# 2^(units - SLICE_UNITS), of which the half is the same where there are no biases
 PARTS = {"exact": 16, "exact, without biases": 4, "exact, log Z": 16, "sample": 8}
 
 
@@ -120,7 +120,7 @@ def test_a_part_that_fails_is_named():
     for engine in (nullcontext(), bmlab.workers(Recorder())):
         with engine, pytest.raises(ZeroDivisionError) as failed:
             list(map_executor(partial(divmod, 1), [2, 1, 0]))
-        assert failed.value.__notes__ == ["This was part 3 of 3."]
+        assert failed.value.__notes__ == ["This was task 3 of 3."]
 
 
 @pytest.mark.parametrize("biases", [True, False])
@@ -128,7 +128,7 @@ def test_a_part_that_fails_is_named():
 def test_parts_agree_with_all_states(biases, temperature):
     model = drawn(16, biases, temperature)
     answer, true, size = bmlab.exact(model), plain.brute_force(model), np.abs(model.energy(bmlab.states(16))).max()
-    assert bmlab.exact_plan(model).parts[0].pieces == (4 if biases else 2)
+    assert bmlab.exact_plan(model).components[0].slices == (4 if biases else 2)
     assert abs(answer.log_z - true.log_z) < 1e-14 * size / temperature + 1e-12
     assert np.abs(answer.mean - true.mean).max() < 1e-13 * size / temperature + 1e-12
     assert np.abs(answer.corr - true.corr).max() < 1e-13 * size / temperature + 1e-12
@@ -281,7 +281,7 @@ def deadly(marker, task, number):
 
 def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
     marker, before = str(tmp_path / "killed"), set(client.run(os.getpid).values())
-    task = partial(matrix_products._part, drawn(18), 4, True)
+    task = partial(matrix_products._slice, drawn(18), 4, True)
     here = numbers([SingleThreaded(task)(number) for number in range(16)])
     with bmlab.workers(client.get_executor()):
         found = numbers(list(map_executor(partial(deadly, marker, task), range(16))))

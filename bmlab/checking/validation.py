@@ -273,7 +273,7 @@ def check_names(names: Any, n: int) -> tuple[str, ...]:
     return tuple(map(str, listed))
 
 
-def generator(rng: Any) -> np.random.Generator:
+def as_generator(rng: Any) -> np.random.Generator:
     """Return the generator of whatever numpy.random.default_rng takes: one is kept, a seed makes one (SPEC 7)."""
     try:
         return np.random.default_rng(rng)

@@ -32,11 +32,11 @@ ORDINAL = ("first", "second", "third", "fourth")
 DIGITS = 6e-4  # how far an answer may be off: three decimals are right
 
 
-class Open(Exception):
+class Unanswered(Exception):
     """The answer is not written yet."""
 
 
-class Wrong(Exception):
+class WrongKind(Exception):
     """What is wrong with what came back, a sentence that begins with the function's name."""
 
 
@@ -88,29 +88,29 @@ def is_complex(value: Any) -> bool:
 
 
 def returned(function: Callable, given: Sequence) -> Any:
-    """Return what a function returns, looked at; raise Open or Wrong with a sentence."""
+    """Return what a function returns, looked at; raise Unanswered or WrongKind with a sentence."""
     name, copies = function.__name__, [deepcopy(one) for one in given]
     with redirect_stdout(StringIO()) as printed:
         try:
             found = function(*copies)
         except NotImplementedError:
-            raise Open from None
+            raise Unanswered from None
         except RecursionError:
-            raise Wrong(ENDLESS.format(name)) from None
+            raise WrongKind(ENDLESS.format(name)) from None
         except KeyboardInterrupt:
-            raise Wrong(f"{name}{STOPS}your interrupt: is it a loop without an end, or too long a list?") from None
+            raise WrongKind(f"{name}{STOPS}your interrupt: is it a loop without an end, or too long a list?") from None
         except (Exception, SystemExit) as problem:
             words = MISMATCH.sub(IN_A_PRODUCT, str(problem)).strip()
             stops = f"{name}{STOPS}{type(problem).__name__}{': ' * bool(words)}{words}"
-            raise Wrong(WRITES.format(name) if READ_ONLY in str(problem) else stops) from None
+            raise WrongKind(WRITES.format(name) if READ_ONLY in str(problem) else stops) from None
     if not all(map(same_bits, given, copies)):
-        raise Wrong(WRITES.format(name))
-    if words := look(name, found, printed.getvalue()):
-        raise Wrong(words)
+        raise WrongKind(WRITES.format(name))
+    if words := kind_error(name, found, printed.getvalue()):
+        raise WrongKind(words)
     return found
 
 
-def look(name: str, found: Any, printed: str = "") -> str:
+def kind_error(name: str, found: Any, printed: str = "") -> str:
     """Return what is wrong with the kind of what a function returned, before it is computed with; "" if nothing is."""
     if found is None:
         return f"{name} prints and returns nothing: write return for print" if printed.strip() else (
@@ -162,30 +162,32 @@ def labels_of(right: Any) -> list[str]:
     return [f"its {ORDINAL[k]} part" for k in range(len(right))] if isinstance(right, tuple) else ["it"]
 
 
-def fitted(name: str, found: Any, right: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return the arrays of an answer, in the shapes of the right ones, and these; raise Wrong where they are others."""
+def in_shape(name: str, found: Any, right: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return the arrays of an answer, in the shapes of the right ones, and these; raise WrongKind if they differ."""
     wanted, several = parts(right), len(right) if isinstance(right, tuple) else 0
     if isinstance(right, BoltzmannMachine) and not isinstance(found, BoltzmannMachine):
-        raise Wrong(f"{name} returned {describe(found)}, where a machine is asked for: BoltzmannMachine(weights, ...)")
+        wanted = "a machine is asked for: BoltzmannMachine(weights, ...)"
+        raise WrongKind(f"{name} returned {describe(found)}, where {wanted}")
     if isinstance(found, BoltzmannMachine) and not isinstance(right, BoltzmannMachine):
-        raise Wrong(f"{name} returned a machine, where numbers are asked for")
+        raise WrongKind(f"{name} returned a machine, where numbers are asked for")
     if several and not (isinstance(found, tuple | list | np.ndarray) and len(found) == several):
-        raise Wrong(f"{name} returned {describe(found)}, where {several} things are asked for, with a comma between")
+        wanted = f"{several} things are asked for, with a comma between"
+        raise WrongKind(f"{name} returned {describe(found)}, where {wanted}")
     try:
         arrays = parts(list(found) if isinstance(found, tuple) and not several else found, several)
     except (TypeError, ValueError) as problem:
         other = f"{name} returned {describe(found)}, where {shape_of(wanted[0])} is asked for"
-        raise Wrong(TEXTS.format(name) if str(problem) == "texts" else other) from None
+        raise WrongKind(TEXTS.format(name) if str(problem) == "texts" else other) from None
     pieces = list(found) if several and not isinstance(found, BoltzmannMachine) else [found]
     if any(np.asarray(as_number(one)).dtype == bool for one in pieces):
-        raise Wrong(TRUTH.format(name))
+        raise WrongKind(TRUTH.format(name))
     for k, one in enumerate(wanted):
         if arrays[k].size == one.size == 1:
             arrays[k] = arrays[k].reshape(one.shape)  # one number is one number
         if (array := arrays[k]).shape != one.shape:
-            raise Wrong(f"{name} returned {shape_of(array)}, where {shape_of(one)} is asked for")
+            raise WrongKind(f"{name} returned {shape_of(array)}, where {shape_of(one)} is asked for")
         if not np.array_equal(np.isnan(array), np.isnan(one)):
-            raise Wrong(f"{name} returned nan (not a number): is there a log of 0, 0/0 or an overflow?")
+            raise WrongKind(f"{name} returned nan (not a number): is there a log of 0, 0/0 or an overflow?")
     return arrays, wanted
 
 
@@ -217,7 +219,7 @@ def equal(found: Sequence[np.ndarray], right: Sequence[np.ndarray], off: float =
 def called_alike(name: str, mine: Callable, right: Callable) -> bool:
     """Return whether a student's function can be called as the right one, by the names of its arguments too.
 
-    Raises Wrong where it takes fewer of them, or in another order, or other values where none is given.
+    Raises WrongKind where it takes fewer of them, or in another order, or other values where none is given.
     """
     try:
         expected, taken = (inspect.signature(one).parameters for one in (right, mine))
@@ -231,7 +233,7 @@ def called_alike(name: str, mine: Callable, right: Callable) -> bool:
     except TypeError:
         is_changed = True
     if is_changed:
-        raise Wrong(FIRST_LINE.format(name, first_line(taken), first_line(expected)))
+        raise WrongKind(FIRST_LINE.format(name, first_line(taken), first_line(expected)))
     is_open = any(one.kind is one.VAR_KEYWORD for one in taken.values())
     return is_open or list(taken)[: len(expected)] == list(expected)
 
@@ -246,7 +248,7 @@ def first_line(parameters: Mapping[str, inspect.Parameter]) -> str:
 def agree(mine, right, cases):
     """Whether both return the same in all of the cases."""
     try:
-        pairs = (fitted(mine.__name__, returned(mine, one), right(*deepcopy(one))) for one in cases)
+        pairs = (in_shape(mine.__name__, returned(mine, one), right(*deepcopy(one))) for one in cases)
         return all(equal(found, wanted) for found, wanted in pairs)
     except Exception:
         return False
@@ -274,7 +276,7 @@ class Watched:
                 self.wrong = self.wrong or WRITES.format(self.name) * (READ_ONLY in str(problem))
                 raise
         self.wrong = self.wrong or WRITES.format(self.name) * (not all(map(same_bits, given, copies)))
-        self.wrong = self.wrong or look(self.name, found, printed.getvalue())
+        self.wrong = self.wrong or kind_error(self.name, found, printed.getvalue())
         if self.right and not self.wrong:
             with suppress(Exception):
                 wanted = self.right(*deepcopy(given), **deepcopy(named))
@@ -285,8 +287,8 @@ class Watched:
 def unlike(name: str, found: Any, right: Any) -> str:
     """Return what is wrong with the kind of an answer beside the right one, "" where nothing is."""
     try:
-        fitted(name, found, right)
-    except Wrong as words:
+        in_shape(name, found, right)
+    except WrongKind as words:
         return str(words)
     return ""
 
@@ -312,7 +314,7 @@ def kind_of_slip(source: str, asked: Sequence[str], names: dict, solution: str =
         if callable(right.get(name)) and solution:
             try:
                 called_alike(name, inspect.unwrap(names[name]), right[name])
-            except Wrong as words:
+            except WrongKind as words:
                 return str(words)
         if callable(names[name]) and (not solution or callable(right[name])):
             here[name] = Watched(name, names[name], right[name] if solution else None)
@@ -332,8 +334,8 @@ def kind_of_value(name: str, found: Any, right: Any = None) -> str:
         return NO_TEXT.format(name, describe(found))
     if isinstance(right, list) and not hasattr(found, "__len__"):
         return f"{name} is {describe(found)}, where a list is asked for: put its {len(right)} parts between [ and ]"
-    words = "" if isinstance(found, str) or isinstance(right, str | list) else look(name, found)
+    words = "" if isinstance(found, str) or isinstance(right, str | list) else kind_error(name, found)
     if right is not None and not isinstance(right, str | list):
         is_asked = isinstance(right, BoltzmannMachine) and not isinstance(found, BoltzmannMachine)
-        words = look(name, found) * (not is_asked) or unlike(name, found, right)
+        words = kind_error(name, found) * (not is_asked) or unlike(name, found, right)
     return words.replace(" returned shape", " has shape", 1).replace(" returned ", " is ", 1)

@@ -24,7 +24,7 @@ from ..checking.arrays import first_largest
 from ..checking.validation import describe
 from ..estimate import Bounded
 from ..model import BoltzmannMachine
-from .answers import DIGITS, STOPS, agree, close, equal, fitted, labels_of, parts, returned
+from .answers import DIGITS, STOPS, agree, close, equal, in_shape, labels_of, parts, returned
 from .edits import edited
 
 MAX_RECORDED = 24  # questions of a test on which a slip is named
@@ -44,10 +44,10 @@ class Trial(NamedTuple):
     pairs: list[tuple[list[np.ndarray], list[np.ndarray]]]
 
     def on(self, more: list[list]) -> "Trial":
-        """Return the trial with more cases; raise Wrong where an answer cannot be compared."""
+        """Return the trial with more cases; raise WrongKind where an answer cannot be compared."""
         rights = [self.right(*deepcopy(one)) for one in more]
         found = [returned(self.mine, one) for one in more]
-        pairs = [fitted(self.mine.__name__, one, other) for one, other in zip(found, rights, strict=True)]
+        pairs = [in_shape(self.mine.__name__, one, other) for one, other in zip(found, rights, strict=True)]
         return self._replace(cases=self.cases + more, rights=self.rights + rights, pairs=self.pairs + pairs)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import bmlab
 
 from ..model import BoltzmannMachine
-from .answers import Wrong, called_alike, equal, fitted, returned, same_kind
+from .answers import WrongKind, called_alike, equal, in_shape, returned, same_kind
 from .hints import Trial, slip, with_case
 
 CASES = 12  # that an answer is tried on
@@ -87,7 +87,7 @@ def draw(function: Callable, kinds: str, rng: np.random.Generator, names: dict) 
 def judge(mine: Callable, right: Callable, kinds: str = "", cases: int = CASES, source: str = "") -> Verdict:
     """Return the verdict on a student's function beside the package's, whose source names slips where it is known.
 
-    Raises Open where it is not written yet, and Untried where the package's version cannot be asked.
+    Raises Unanswered where it is not written yet, and Untried where the package's version cannot be asked.
     """
     rng = np.random.default_rng(0)
     with np.errstate(all="ignore"):
@@ -106,7 +106,7 @@ def judge(mine: Callable, right: Callable, kinds: str = "", cases: int = CASES, 
                 answers(mine, more, others, pairs)
                 trial = Trial(mine, right, tried, wanted + others, pairs)
                 return Verdict(f"{mine.__name__} is not right yet: {slip(trial, source)}")
-        except Wrong as words:
+        except WrongKind as words:
             return Verdict(with_case(str(words), mine, right, tried, len(pairs)))
     whole = all(equal(*pair, off=1e-9) for pair in pairs)
     return Verdict("", whole and is_called_alike and all(map(same_kind, found, wanted)))
@@ -115,17 +115,17 @@ def judge(mine: Callable, right: Callable, kinds: str = "", cases: int = CASES, 
 def answers(mine: Callable, cases: list[list], wanted: list, pairs: list) -> list:
     """Return what a student's function returns in each case; its arrays stand beside the right ones in `pairs`.
 
-    Raises Wrong where one cannot be compared, and where answers depend on what was asked before or after.
+    Raises WrongKind where one cannot be compared, and where answers depend on what was asked before or after.
     """
     name, found, first = mine.__name__, [], len(pairs)
     for given, other in zip(cases, wanted, strict=True):
         found.append(returned(mine, given))
-        arrays, right = fitted(name, found[-1], other)
+        arrays, right = in_shape(name, found[-1], other)
         pairs.append(([one.copy() for one in arrays], right))
-    again, _ = fitted(name, returned(mine, cases[0]), wanted[0])
+    again, _ = in_shape(name, returned(mine, cases[0]), wanted[0])
     if not equal(again, pairs[first][0]):
-        raise Wrong(AGAIN.format(name))
-    now = [fitted(name, one, other)[0] for one, other in zip(found, wanted, strict=True)]
+        raise WrongKind(AGAIN.format(name))
+    now = [in_shape(name, one, other)[0] for one, other in zip(found, wanted, strict=True)]
     if not all(equal(one, before) for one, (before, _) in zip(now, pairs[first:], strict=True)):
-        raise Wrong(SHARED.format(name))
+        raise WrongKind(SHARED.format(name))
     return found

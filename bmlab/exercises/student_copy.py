@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..running.files import write_bytes
-from .answers import ENDLESS, OWN_ASSERT, READ_ONLY, WRITES, Open, as_asked, kind_of_slip, kind_of_value
+from .answers import ENDLESS, OWN_ASSERT, READ_ONLY, WRITES, Unanswered, as_asked, kind_of_slip, kind_of_value
 from .hints import FEW_DIGITS, named_in_test
 from .judging import CASES, Untried, judge
 from .unmade import say
@@ -124,7 +124,7 @@ def _judged(function, source, cases):
     names[name] = function  # a function that calls itself calls itself, not the package's
     try:
         verdict = judge(function, ours, cases, source=source)
-    except Open:
+    except Unanswered:
         print(f"{STILL_OPEN.format(name)} Until then the package's version stands in for it.")
     except Untried as problem:
         print(UNTRIED.format(name, problem))
@@ -161,9 +161,9 @@ def watch(notebook: str) -> None:
 
     _notebook = notebook
     if shell := get_ipython():
-        shell.set_custom_exc((NotImplementedError, NameError, AssertionError, RecursionError), _say)
-        shell.events.register("pre_run_cell", _take)
-        shell.events.register("post_run_cell", _tell)
+        shell.set_custom_exc((NotImplementedError, NameError, AssertionError, RecursionError), on_error)
+        shell.events.register("pre_run_cell", before_cell)
+        shell.events.register("post_run_cell", after_cell)
         for source, _ in _checks(notebook)["blanks"].values():  # there, if a cell is no Python or is left out
             with suppress(NameError):  # a default that the story makes
                 exec(compile(source, "package", "exec"), shell.user_ns)
@@ -193,7 +193,7 @@ def page(folder: Path = Path()) -> str:
     return "".join(f"<h2>{part}</h2>{GRID_HTML.format(''.join(cards))}" for part, cards in parts.items()) + _script()
 
 
-def _say(shell, kind, error, trace, tb_offset=None):
+def on_error(shell, kind, error, trace, tb_offset=None):
     """Say it where an answer is missing, or a test asks for one that is, and what a test finds wrong, in its words.
 
     Any other error is shown as ever.
@@ -224,7 +224,7 @@ def _tested(source):
     return next(((cell, one) for cell, one in tests.items() if one["seen"] == source.strip()), ("", {}))
 
 
-def _take(info):
+def before_cell(info):
     """Before a test runs: one number in a list is that number, in what it asks for."""
     global _running
     from IPython import get_ipython
@@ -236,7 +236,7 @@ def _take(info):
     names.update({name: as_asked(name, typed) for name, typed in _as_typed.items()})
 
 
-def _tell(result):
+def after_cell(result):
     """Say below a test whether its answer is right, and leave the answer as it was typed."""
     from IPython import get_ipython
 

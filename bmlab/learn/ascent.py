@@ -26,12 +26,12 @@ from ..checking.arrays import largest, unit_name
 from ..checking.calls import show_call
 from ..checking.validation import (
     ArrayLike,
+    as_generator,
     check_choice,
     check_count,
     check_positive,
     check_share,
     describe,
-    generator,
     is_sparse,
 )
 from ..estimate import (
@@ -45,7 +45,7 @@ from ..estimate import (
 )
 from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine
-from ..running.sparsity import entries
+from ..running.sparsity import values_at
 from ..running.threads import one_thread
 from .likelihood import clamped_at, clamped_rows, gradient
 from .observations import (
@@ -88,18 +88,18 @@ def learning_steps(
     step = (
         model
         if isinstance(model, Step)
-        else Step(with_column_names(model, data), NO_CLAMPED_PHASE, NO_FREE_PHASE, loop=OptimizerState(-1))
+        else Step(with_column_names(model, data), NO_CLAMPED_PHASE, NO_FREE_PHASE, optimizer=OptimizerState(-1))
     )
     model, mask = with_learned_couplings(step.model, couplings)
     step, bias_mask = replace(step, model=model), check_bias_mask(biases, model.n, model.names)
     rows, moments = _checked_data(model, data, infer, batch, rng, free_start, clamped_phase)
     batch = None if batch is None else check_count("batch", batch, 1, len(rows))
-    number, velocity, seed = step.loop
+    number, velocity, seed = step.optimizer
     if batch and seed is None:
-        seed = int(generator(rng).integers(2**63))
+        seed = int(as_generator(rng).integers(2**63))
     warm = free_start == "previous"
     for step_size, batch_rows in islice(zip(_rates(rate), _rows(rows, batch, seed), strict=False), number + 1, None):
-        previous, model = step, _moved(step.model, velocity, step_size, step_size * l1 / (1 - momentum))
+        previous, model = step, _updated(step.model, velocity, step_size, step_size * l1 / (1 - momentum))
         start = previous.clamped.state if warm and not batch else None
         with no_convergence_warnings():
             if moments is not None:
@@ -119,7 +119,7 @@ def learning_steps(
         if bias_mask is not None:
             d_biases = np.where(bias_mask, d_biases, 0.0)
         norm = _gradient_norm(model, d_weights, d_biases, l1)
-        change = _change(model, previous.model) if velocity else np.nan
+        change = _largest_change(model, previous.model) if velocity else np.nan
         if velocity and momentum:
             d_weights, d_biases = momentum * velocity[0] + d_weights, momentum * velocity[1] + d_biases
         number, velocity = number + 1, (d_weights, d_biases)
@@ -153,7 +153,7 @@ def batches(n_rows: int, size: int, rng: np.random.Generator) -> Iterator[np.nda
         queue = queue[size:]
 
 
-def _moved(model, velocity, step_size, threshold):
+def _updated(model, velocity, step_size, threshold):
     """Return the machine at W + step_size * V, each weight soft-thresholded; the first step moves nowhere."""
     if not velocity:
         return model
@@ -175,10 +175,10 @@ def _moved(model, velocity, step_size, threshold):
 
 def _at_couplings(model, matrix):
     """Return the numbers of a matrix at the couplings, in one line; all of them where weights are dense."""
-    return entries(matrix, coupled_pairs(model)) if model.is_sparse else np.ravel(matrix)
+    return values_at(matrix, coupled_pairs(model)) if model.is_sparse else np.ravel(matrix)
 
 
-def _change(new, old):
+def _largest_change(new, old):
     """Return the largest change of a parameter between two machines."""
     return max(largest(new.weights - old.weights), largest(new.biases - old.biases))
 
@@ -213,7 +213,7 @@ def _check_options(infer, free_start, clamped_phase, penalty, l1, momentum, batc
     check_positive("penalty", penalty, 0.01, zero=True)
     check_positive("l1", l1, 0.01, zero=True)
     check_share("momentum", momentum)
-    if rng is not None and batch is None and generator(rng) is not rng:
+    if rng is not None and batch is None and as_generator(rng) is not rng:
         raise ValueError(f"rng={describe(rng)} draws batches, found batch=None; pass batch=10, or leave rng out")
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import scipy
 
 from ..checking.arrays import names_of
-from ..checking.validation import check_array, generator, is_sparse
+from ..checking.validation import as_generator, check_array, is_sparse
 from ..infer.sampling.chains import digest_of, stream_of
 from ..running.files import STORED, check_path, read_arrays, write_arrays
 from .record import Step
@@ -32,7 +32,7 @@ class Checkpoint:
         self, path: str | Path, model: Any, data: Any, rng: Any, methods: dict[str, Any], options: dict[str, Any]
     ):
         self.path = check_path("checkpoint", path)
-        rng_now = None if rng is None else generator(rng)
+        rng_now = None if rng is None else as_generator(rng)
         self.bits = rng_now and rng_now.bit_generator
         self.digests = {name: _digest(name, value) for name, value in {"model": model, "data": data, **options}.items()}
         self.digests |= {name: _name_of(name, method, rng) for name, method in methods.items()}

@@ -18,7 +18,7 @@ import scipy
 from ..checking.arrays import align_columns, states
 from ..checking.budgets import check_memory
 from ..checking.calls import show_call
-from ..checking.validation import ArrayLike, check_count, check_positive, generator
+from ..checking.validation import ArrayLike, as_generator, check_count, check_positive
 from ..estimate import Bounded, Estimate, as_corr, coupled_pairs, pair_sums, warn_unless_converged
 from ..infer.sampling.diagnostics import RHAT_LIMIT, agreement, mean_and_stderr
 from ..infer.sampling.gibbs import sweep
@@ -116,7 +116,7 @@ def clamped_gibbs(
     >>> bool(abs(answer.mean[2] - np.tanh(2)) < 4 * answer.mean_stderr[2])
     True
     """
-    rng = generator(rng)
+    rng = as_generator(rng)
     n_chains = check_count("n_chains", n_chains)
     n_sweeps = check_count("n_sweeps", n_sweeps)
     rows = check_padded_rows(model, data)

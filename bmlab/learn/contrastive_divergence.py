@@ -26,13 +26,13 @@ import numpy as np
 from ..checking.calls import show_call
 from ..checking.validation import (
     ArrayLike,
+    as_generator,
     check_array,
     check_choice,
     check_count,
     check_flag,
     check_positive,
     describe,
-    generator,
 )
 from ..machines import restricted
 from ..model import BoltzmannMachine
@@ -83,7 +83,7 @@ def pcd(
     >>> np.exp(bmlab.log_prob(found.model, [[1, 1]])) > 0.4  # of at most a half
     array([ True])
     """
-    rng, model = generator(rng), with_column_names(model, data)
+    rng, model = as_generator(rng), with_column_names(model, data)
     data = check_visible_rows(model, data, allow_expected=True)
     steps = check_count("steps", steps)
     rates = _checked_rates(rate, steps)

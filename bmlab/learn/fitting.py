@@ -101,7 +101,7 @@ def fit(
     _check_kept(step, more // every + 2)
     climb = islice(learning_steps(step, data, **methods, rng=rng, **options), more)
     for step in with_progress(climb, "step", more):
-        if step.loop.number % every == 0 or step.loop.number + 1 == end:
+        if step.optimizer.number % every == 0 or step.optimizer.number + 1 == end:
             kept.append(step)
             if file:
                 file.save(step)
@@ -142,4 +142,4 @@ def _convergence(step, data, ending):
 
 def _number(step):
     """How many steps of the loop are made."""
-    return step.loop.number + 1 if isinstance(step, Step) else 0
+    return step.optimizer.number + 1 if isinstance(step, Step) else 0

@@ -34,7 +34,7 @@ from ..estimate import (
 from ..infer.exact.dispatch import exact
 from ..infer.exact.planning import exact_plan
 from ..model import BoltzmannMachine
-from ..running.sparsity import entries
+from ..running.sparsity import values_at
 from ..running.threads import all_threads, one_thread
 from .likelihood import clamped_at, clamped_rows, gradient
 from .misfit import misfit_of_step
@@ -49,7 +49,14 @@ from .observations import (
     with_column_names,
     with_learned_couplings,
 )
-from .quasi_newton import DIFFERENCE_STEP, MAX_LATE_MOVE, MIN_UPWARD_CURVATURE, maximize_lbfgs, outcome, upward
+from .quasi_newton import (
+    DIFFERENCE_STEP,
+    MAX_LATE_MOVE,
+    MIN_UPWARD_CURVATURE,
+    largest_curvature,
+    maximize_lbfgs,
+    outcome,
+)
 from .record import GRADIENT_TOLERANCE, Fit, OptimizerState, Step
 
 EXACT_CALLS, MAX_CLIMB_SECONDS = 100, 600.0  # of exact() in a climb, about; and how many seconds all of them may take
@@ -143,7 +150,7 @@ def _check_cost(model, pairs):
 def _start(model, data, infer, pairs, penalty, bias_penalty):
     """Return weights at the pairs and biases over T, where the climb begins, m, phase(model, start) -> clamped, and
     whether units are hidden."""
-    theta = np.append(entries(model.weights, pairs), model.biases) / model.temperature
+    theta = np.append(values_at(model.weights, pairs), model.biases) / model.temperature
     if isinstance(data, Estimate):
         clamped = check_possible(check_moments(model, data))
     else:
@@ -228,7 +235,7 @@ class PenalisedLikelihood:
         if np.isnan(free.log_z.value):
             raise ValueError(f"maximize() climbs by log Z, which {free.method} does not give; use fit()")
         d_weights, d_biases = gradient(trial, clamped, free)  # clamped minus free, over T
-        d_weights = entries(d_weights - self.penalty * trial.weights, self.pairs)
+        d_weights = values_at(d_weights - self.penalty * trial.weights, self.pairs)
         d_biases = np.where(self.bias_mask, d_biases - self.bias_penalty * trial.biases, 0.0)
         norm = float(np.sqrt(d_weights @ d_weights + d_biases @ d_biases))
         self.last = Step(trial, clamped, free, gradient_norm=norm)
@@ -265,13 +272,13 @@ def _maximise(objective, tolerance, has_hidden):
         curvature = 0.0
         if not has_hidden or optimum.moved > MAX_LATE_MOVE or optimum.gradient_norm > tolerance:
             break
-        curvature, direction = upward(objective, optimum.theta)
+        curvature, direction = largest_curvature(objective, optimum.theta)
         if curvature <= MIN_UPWARD_CURVATURE:
             break
         beside = [optimum.theta + sign * SADDLE_STEP * direction for sign in (1, -1)]
         start = beside[first_largest([objective(point)[0] for point in beside])]
     value, slope, _ = objective(optimum.theta)
-    step = replace(objective.last, loop=OptimizerState(optimum.number))
+    step = replace(objective.last, optimizer=OptimizerState(optimum.number))
     higher = _rises_beside(objective, optimum.theta, value, slope, LOG_Z_ROUNDING * (1 + abs(step.free.log_z)))
     return step, optimum, higher or curvature > MIN_UPWARD_CURVATURE
 

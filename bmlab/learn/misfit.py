@@ -31,7 +31,7 @@ from ..infer.sampling.diagnostics import wilson_stderr
 from ..infer.sampling.gibbs import gibbs
 from ..infer.sampling.tempering import temper
 from ..model import BoltzmannMachine
-from ..running.sparsity import entries
+from ..running.sparsity import values_at
 from .likelihood import clamped_rows, closed_form_units
 from .observations import Moments, check_complete_rows, check_moments, check_padded_rows
 
@@ -89,8 +89,8 @@ def misfit(
     """
     if free is None:
         return Misfit(np.nan, UNKNOWN_FREE)
-    noise = np.append(entries(free.corr_stderr, pairs), free.mean_stderr)
-    goal, found = np.concatenate(target), np.append(entries(free.corr, pairs), free.mean)
+    noise = np.append(values_at(free.corr_stderr, pairs), free.mean_stderr)
+    goal, found = np.concatenate(target), np.append(values_at(free.corr, pairs), free.mean)
     off = np.maximum(np.abs(goal - found) - allowed(model, pairs, penalty, bias_penalty, l1), 0)
     errors = np.hypot(np.concatenate(error), noise)
     if not len(off) or np.isnan(errors).any() or np.isnan(off).any():
@@ -112,7 +112,7 @@ def misfit(
 
 def allowed(model: BoltzmannMachine, pairs: Any, penalty: float, bias_penalty: float, l1: float) -> np.ndarray:
     """Return a_ij of the pairs and a_i of the units (see above), in one line."""
-    (row, col), w = pairs, np.abs(entries(model.weights, pairs))
+    (row, col), w = pairs, np.abs(values_at(model.weights, pairs))
     shift = penalty * w + l1 * (w > 0)
     units = bias_penalty * np.abs(model.biases)
     units = units + np.bincount(np.append(row, col), np.append(shift, shift), model.n)
@@ -127,7 +127,7 @@ def errors_of(target: PairsAndUnits, count: Any) -> PairsAndUnits:
 
 def moments_at(answer: Estimate, pairs: Any) -> PairsAndUnits:
     """Return the moments of an answer at the pairs."""
-    return PairsAndUnits(entries(answer.corr, pairs), answer.mean)
+    return PairsAndUnits(values_at(answer.corr, pairs), answer.mean)
 
 
 def moments_of_data(data: Any, pairs: Any) -> tuple[PairsAndUnits, PairsAndUnits]:
@@ -139,7 +139,7 @@ def moments_of_data(data: Any, pairs: Any) -> tuple[PairsAndUnits, PairsAndUnits
     target = moments_at(data, pairs)
     if isinstance(data, Moments) and np.isfinite(data.count):
         return target, errors_of(target, data.count)
-    stated = PairsAndUnits(entries(data.corr_stderr, pairs), data.mean_stderr)
+    stated = PairsAndUnits(values_at(data.corr_stderr, pairs), data.mean_stderr)
     return target, PairsAndUnits(*(np.where(x > 0, x, np.nan) for x in stated))
 
 

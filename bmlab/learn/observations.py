@@ -31,7 +31,7 @@ from ..estimate import Estimate, as_corr, check_estimate, coupled_pairs
 from ..model import BoltzmannMachine, check_model
 from ..running.files import stored
 from ..running.progress_bars import with_progress
-from ..running.sparsity import entries
+from ..running.sparsity import values_at
 
 COUNTED_STRIP = 2**18  # numbers that are summed together: single precision counts to 2^24 rows
 ZERO_PROBABILITY = 1e-12  # below it a probability is 0: no data have 10^12 rows
@@ -214,7 +214,7 @@ def check_all_combinations(mean: np.ndarray, corr: Any, pairs: tuple, names: tup
     """Raise ValueError where a coupled pair lacks a combination: the larger its weight and biases, the likelier."""
     row, col = pairs
     for one, other in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
-        p = (1 + one * mean[row] + other * mean[col] + one * other * entries(corr, pairs)) / 4
+        p = (1 + one * mean[row] + other * mean[col] + one * other * values_at(corr, pairs)) / 4
         for k in np.flatnonzero(p < ZERO_PROBABILITY):
             raise ValueError(
                 f"units {unit_name(names, row[k])} and {unit_name(names, col[k])} are never {one:+} and {other:+} "

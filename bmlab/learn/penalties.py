@@ -13,12 +13,12 @@ from ..checking.arrays import check_coupling_mask, first_largest, first_smallest
 from ..checking.calls import show_call
 from ..checking.validation import (
     ArrayLike,
+    as_generator,
     check_array,
     check_choice,
     check_count,
     check_positive,
     describe,
-    generator,
     summary,
 )
 from ..estimate import no_convergence_warnings, warn_unless_converged
@@ -90,7 +90,7 @@ def penalty_path(
     >>> bool(path.held_out.max() > path.held_out[0])  # than by the strongest
     True
     """
-    rng, of = generator(rng), check_choice("of", of, ("penalty", "l1"))
+    rng, of = as_generator(rng), check_choice("of", of, ("penalty", "l1"))
     bias_penalty = check_positive("bias_penalty", bias_penalty, 0.001, zero=True)
     names, rows = names_of(data), check_complete_rows(data, allow_constant=bias_penalty > 0)
     if len(rows) < 2:

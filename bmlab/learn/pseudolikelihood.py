@@ -25,7 +25,7 @@ from ..checking.validation import ArrayLike, check_positive
 from ..estimate import warn_unless_converged
 from ..model import BoltzmannMachine, field_of
 from ..running.progress_bars import with_progress
-from ..running.sparsity import entries
+from ..running.sparsity import values_at
 from ..running.threads import one_thread
 from .misfit import PairsAndUnits, errors_of, misfit, moments_of_machine, susceptibility
 from .observations import (
@@ -115,7 +115,7 @@ def _misfit(model, s, share, n_rows, mask, penalty, bias_penalty, l1):
         """Return the error of a difference, by rows: what each pulls the machine's moment, less what the data's."""
         assert free is not None
         chi = susceptibility(model, pairs, k, free)
-        active = entries(model.weights, pairs) != 0 if l1 else np.ones(len(pairs[0]), bool)
+        active = values_at(model.weights, pairs) != 0 if l1 else np.ones(len(pairs[0]), bool)
         pull = _pulled(model, s, share, pairs, chi, active, penalty, bias_penalty)
         row, col = pairs
         own = s[:, row[k]] * s[:, col[k]] if k < len(row) else s[:, k - len(row)]

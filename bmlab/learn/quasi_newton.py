@@ -139,7 +139,7 @@ def _curvature(objective, theta, slope):
     return scipy.sparse.linalg.LinearOperator((len(theta),) * 2, matvec=product, dtype=float)
 
 
-def upward(objective: Callable, theta: np.ndarray) -> tuple[float, np.ndarray]:
+def largest_curvature(objective: Callable, theta: np.ndarray) -> tuple[float, np.ndarray]:
     """Return the largest second derivative at theta over all directions, and its direction, by Lanczos' method.
 
     Differences of slopes on both sides of theta: third derivatives, which a flat maximum has too, cancel.

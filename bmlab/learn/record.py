@@ -52,7 +52,7 @@ class Step:
     free: Estimate
     gradient_norm: float = np.nan  # Euclidean length of the slope of what is climbed, each weight once
     change: float = np.nan  # the largest change of a parameter since the step before
-    loop: OptimizerState = field(default_factory=OptimizerState)
+    optimizer: OptimizerState = field(default_factory=OptimizerState)
 
     def __post_init__(self):
         check_phases(self.clamped, self.free)
@@ -60,13 +60,13 @@ class Step:
             check_same_model(name, phase, "the step", self.model)
         if isinstance(self.clamped, Moments):  # by the names of its columns
             vars(self)["clamped"] = check_moments(self.model, self.clamped)
-        vars(self).update(loop=sealed(self.loop))
+        vars(self).update(optimizer=sealed(self.optimizer))
 
     __getattr__ = no_such_attribute
 
     def __repr__(self):
         return (
-            f"Step({self.loop.number}: {self.model!r}, L = {self.log_likelihood}, "
+            f"Step({self.optimizer.number}: {self.model!r}, L = {self.log_likelihood}, "
             f"gradient norm {self.gradient_norm:.3g})"
         )
 

@@ -28,7 +28,7 @@ from ..estimate import Method, call_method, check_learning_method
 from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine, field_of
 from ..running.progress_bars import with_progress
-from ..running.sparsity import entries
+from ..running.sparsity import values_at
 from ..running.threads import one_thread
 from .likelihood import clamped_rows, gradient
 from .maximum_likelihood import learned_pairs, machine_at
@@ -97,7 +97,7 @@ def standard_errors(
     check_memory(f"errors of {count:,} parameters need matrices", 40.0 * count**2, "pass fewer couplings")
     ridge = np.repeat([check_positive("penalty", penalty, 0.01, zero=True)], count)
     ridge[len(pairs[0]) :] = check_positive("bias_penalty", bias_penalty, 0.001, zero=True)
-    parameters = np.append(entries(model.weights, pairs), model.biases)
+    parameters = np.append(values_at(model.weights, pairs), model.biases)
     with one_thread():
         if of == "likelihood":
             slope, curvature = _of_likelihood(model, rows, infer, pairs, parameters)
@@ -130,7 +130,7 @@ def _of_likelihood(model, rows, infer, pairs, parameters):
         d_weights, d_biases = gradient(
             machine, clamped_rows(machine, rows, infer), call_method("infer", infer, machine, start=None)
         )
-        return np.append(entries(d_weights, pairs), d_biases)
+        return np.append(values_at(d_weights, pairs), d_biases)
 
     step = DIFFERENCE_STEP * model.temperature
     curvature = np.empty((len(parameters), len(parameters)))

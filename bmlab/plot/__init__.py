@@ -14,7 +14,7 @@ labels   words that nothing strikes
 """
 
 from .charts import bracket, curves, learning, moments, phases
-from .figures import dress, show
+from .figures import apply_style, show
 from .glyphs import flows, glyph, states
 from .networks import network
 from .sheets import answers, images
@@ -30,8 +30,8 @@ from .style import (
     SHADES,
     TOGETHER,
     UNMET,
-    at_lines,
     headline,
+    label_lines,
     readable,
 )
 
@@ -48,14 +48,14 @@ __all__ = [
     "TOGETHER",
     "UNMET",
     "answers",
-    "at_lines",
+    "apply_style",
     "bracket",
     "curves",
-    "dress",
     "flows",
     "glyph",
     "headline",
     "images",
+    "label_lines",
     "learning",
     "moments",
     "network",

@@ -12,7 +12,20 @@ import numpy as np
 from ..checking.arrays import first_largest
 from ..checking.validation import check_choice
 from ..estimate import Estimate, check_estimate, dense_corr
-from .style import COLOURS, DASHES, FAINT, FREE_PHASES, INK, MARKERS, PLUS, UNMET, at_lines, headline, literal, signed
+from .style import (
+    COLOURS,
+    DASHES,
+    FAINT,
+    FREE_PHASES,
+    INK,
+    MARKERS,
+    PLUS,
+    UNMET,
+    escape_dollars,
+    headline,
+    label_lines,
+    signed,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +58,7 @@ def curves(x: ArrayLike, lines: Mapping[str, ArrayLike], ax: Axes, **labels: Any
         ax.plot(x, y, label=name, markersize=4, markevery=marked, linewidth=1.8, **style)
         drawn[colour] += 1
     ax.set(**labels)
-    return at_lines(ax)
+    return label_lines(ax)
 
 
 def phases(awake: Estimate, asleep: Estimate, ax: Axes, names: Iterable[str] = (), mark: str = "") -> Axes:
@@ -68,7 +81,7 @@ def phases(awake: Estimate, asleep: Estimate, ax: Axes, names: Iterable[str] = (
     ax.barh(places, data, 0.72, color="none", edgecolor="black", linewidth=1.3)
     ax.axvline(0, color="black", linewidth=0.8)
     ax.set(xlim=(-1.05, 1.05), ylim=(len(rows) - 0.4, -0.6), xticks=[-1, 0, 1])
-    ax.set_yticks(places, literal(rows))
+    ax.set_yticks(places, escape_dollars(rows))
     return ax
 
 
@@ -99,7 +112,7 @@ def moments(reference: Estimate, estimate: Estimate, ax: Axes, *, pair: tuple | 
         )
         if abs(y - x) > 0.05:
             ax.annotate("", (x, x), (x, y), arrowprops={"arrowstyle": "->", "color": INK, "linewidth": 1.6})
-        Labels(ax).around(literal([named])[0], (x, y), 6, (1 if x < 0.3 else -1, y - x), fontweight="bold")
+        Labels(ax).around(escape_dollars([named])[0], (x, y), 6, (1 if x < 0.3 else -1, y - x), fontweight="bold")
     if not estimate.converged:
         ax.set_title("NOT CONVERGED", color=UNMET, fontsize=10)
     return ax
@@ -120,7 +133,7 @@ def learning(steps: Sequence[Step], ax: Any, what: str = "log_likelihood", pair:
     panels = list(ax) if isinstance(ax, list | tuple | np.ndarray) else [ax]
     check_choice("what", what, ("log_likelihood", "mismatch"))
     values = [s.mismatch if what == "mismatch" else s.log_likelihood.value for s in steps]
-    numbers = [s.loop.number for s in steps]
+    numbers = [s.optimizer.number for s in steps]
     method, curve = steps[-1].free.method, panels[-1]
     colour = COLOURS.get(method, "black")
     curve.plot(numbers, values, color=colour, label=method, linewidth=2)
@@ -147,7 +160,7 @@ def _before_and_after(steps, panels, pair):
     for panel, step, when in zip(panels, (steps[0], steps[-1]), ("Before", "After"), strict=True):
         moments(step.clamped, step.free, panel, pair=(i, j), named=f"{names[i]}, {names[j]}")
         panel.set(xlabel="awake (data)", ylabel="asleep (dreams)")
-        headline(panel, when, f"step {step.loop.number}")
+        headline(panel, when, f"step {step.optimizer.number}")
     ends = np.concatenate([panel.dataLim.get_points().ravel() for panel in panels])
     limits = ends.min() - 0.1, ends.max() + 0.1
     ticks = [tick for tick in (-1, -0.5, 0, 0.5, 1) if limits[0] <= tick <= limits[1]]

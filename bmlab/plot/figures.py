@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def dress(figure: Figure) -> Figure:
+def apply_style(figure: Figure) -> Figure:
     """Give a figure the looks of the course: no box, a clear ground, black and words as they read on light and dark.
 
     Words in white, and those in ON_LIGHT, have a ground of their own.  show() and the live views do it to every figure.
 
-    >>> plot.dress(plt.figure()).get_facecolor()
+    >>> plot.apply_style(plt.figure()).get_facecolor()
     (0.0, 0.0, 0.0, 0.0)
     """
     from matplotlib.colors import to_hex, to_rgba_array
@@ -64,7 +64,7 @@ def show(alt: str) -> None:
     """
     import matplotlib.pyplot as plt
 
-    dress(plt.gcf())
+    apply_style(plt.gcf())
     if "inline" not in plt.get_backend():
         plt.show()
         return

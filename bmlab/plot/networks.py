@@ -24,7 +24,7 @@ from .style import (
     PLUS,
     TOGETHER,
     circle,
-    literal,
+    escape_dollars,
     signed,
 )
 
@@ -81,7 +81,10 @@ def network(
             f"errors must be ({model.n}, {model.n}), found {describe(errors)}; try standard_errors().weights"
         )
     few = model.n <= MAX_LABELLED_UNITS
-    names, inside = [_two_lines(name) for name in literal(model.names)], not model.names and model.n <= 20 and not torus
+    names, inside = (
+        [_two_lines(name) for name in escape_dollars(model.names)],
+        not model.names and model.n <= 20 and not torus,
+    )
     pen = np.clip(150 / model.n, 15 if inside else 9, 28)
     scale = _scale(ax, spots, bool(len(layers)) and not torus, 86 if "\n" in "".join(names) else 60)
     screen = spots * scale  # in points

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checking.validation import check_array, check_choice, check_count, check_positive, describe
-from .style import APART, FAINT, HATCH, HATCHED, MINUS, OPEN, PLUS, TOGETHER, UNMET, literal
+from .style import APART, FAINT, HATCH, HATCHED, MINUS, OPEN, PLUS, TOGETHER, UNMET, escape_dollars
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +53,7 @@ def images(
         ax.plot(x, y, ".", color=UNMET, markersize=4)
     height = (len(sheet) + 1) / max(len(names), 1)
     ax.set_xticks([])
-    ax.set_yticks([height * (line + 0.5) - 1 for line in range(len(names))], literal(names))
+    ax.set_yticks([height * (line + 0.5) - 1 for line in range(len(names))], escape_dollars(names))
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     return ax

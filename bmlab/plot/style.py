@@ -54,7 +54,7 @@ def readable(colour: ColorType) -> str:
     return to_hex(np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055))
 
 
-def literal(names: Sequence[Any]) -> list[str]:
+def escape_dollars(names: Sequence[Any]) -> list[str]:
     """Return names as Matplotlib draws them letter by letter: no dollar in them begins mathematics."""
     return [str(name).replace("$", r"\$") for name in names]
 
@@ -74,13 +74,13 @@ def headline(ax: Axes, text: str, below: str = "") -> Axes:
     return ax
 
 
-def at_lines(ax: Axes) -> Axes:
+def label_lines(ax: Axes) -> Axes:
     """Write the label of each line at its right end, in its colour, and take the legend away.
 
     Call it when limits and scales are set: names that would touch are moved apart.
 
     >>> _ = plt.plot([1, 2], label="rises"); _ = plt.plot([2, 1], label="falls")
-    >>> plot.at_lines(plt.gca())
+    >>> plot.label_lines(plt.gca())
     <Axes: >
     """
     ax.get_xlim()  # brings limits that are still to be chosen up to date

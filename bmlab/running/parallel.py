@@ -1,6 +1,6 @@
 """Parts of a long computation, done side by side: by the cores of this machine, or by an executor.
 
-The answer is the same to the bit, however many workers there are, and whichever of them die: the parts follow from the
+The answer is the same to the bit, however many workers there are, and whichever of them die: the tasks follow from the
 question, each is a pure function of its arguments and done with one thread, and their answers are put together in their
 order.  Bits are those of one kind of processor and one version of NumPy.
 """
@@ -22,27 +22,27 @@ from ..checking.validation import describe
 from .progress_bars import with_progress
 from .threads import has_threads, one_thread_only
 
-PREFETCH = 4  # parts a worker that are handed out before the first of them is back
-# What does the parts, and how many of them at a time; None for the cores here.
+PREFETCH = 4  # tasks a worker that are handed out before the first of them is back
+# What does the tasks, and how many of them at a time; None for the cores here.
 _executor: ContextVar[tuple[Executor, int] | None] = ContextVar("workers", default=None)
-nested = ContextVar("this is done inside a part", default=False)
+nested = ContextVar("this is done inside a task", default=False)
 
 
 def workers(executor: Executor) -> AbstractContextManager[None]:
-    """Let an executor do the parts of exact sums inside a `with` block: what exact() and its kin share out, no more.
+    """Let an executor do the tasks of exact sums inside a `with` block: what exact() and its kin share out, no more.
 
     executor   a concurrent.futures.Executor, or what has its submit(), of Dask, ipyparallel, MPI or Ray
-    Sums of more than 33 coupled units come in parts (bmlab.exact_plan() counts them): exact(), sample(), entropy(),
-    bracket() and what submits them.  Samplers and smaller sums stay in this process; independent runs of samplers are a
-    map, and combine() puts their answers together.  Without it the parts are done on the cores of this machine. Inside
-    a job of an executor all parts are done in that job, whatever `with` says there: a job that waits for its own pool
-    never ends.  Workers need the same versions of Python, NumPy and bmlab.  Where a worker dies Dask does its parts
-    again; other executors raise an error of their own, and no part is done here instead. Raises ValueError for what is
-    no executor.
+    Sums of more than 33 coupled units come in slices, a task each (bmlab.exact_plan() counts them): exact(), sample(),
+    entropy(), bracket() and functions that call them.  Samplers and smaller sums stay in this process; independent runs
+    of samplers are a map, and combine() puts their answers together.  Without an executor the tasks are done on the
+    cores of this machine.  Inside a job of an executor all tasks are done in that job, whatever `with` says there: a
+    job that waits for its own pool never ends.  Workers need the same versions of Python, NumPy and bmlab.  If a worker
+    dies Dask does its tasks again; other executors raise an error of their own.  Raises ValueError for anything but an
+    executor.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> with ThreadPoolExecutor(2) as pool, bmlab.workers(pool):
-    ...     log_z = bmlab.exact(bmlab.sherrington_kirkpatrick(34, rng=0), want="log_z").log_z  # in two parts
+    ...     log_z = bmlab.exact(bmlab.sherrington_kirkpatrick(34, rng=0), want="log_z").log_z  # in two slices
     """
     if isinstance(executor, type) or not callable(getattr(executor, "submit", None)):
         raise ValueError(
@@ -54,7 +54,7 @@ def workers(executor: Executor) -> AbstractContextManager[None]:
 
 @contextmanager
 def _given(executor):
-    """Let an executor do the parts, once it has done one: a dead one must not go unnoticed where nothing is shared."""
+    """Let an executor do the tasks, once it has done one: a dead one must not go unnoticed where nothing is shared."""
     inside = _is_inside_a_job_of(executor)
     token = _executor.set(None if inside else (executor, _side_by_side(executor)))
     try:
@@ -72,7 +72,7 @@ def _is_inside_a_job_of(executor):
 
 
 def _side_by_side(executor):
-    """Return how many parts an executor does at a time, as it or the cluster of its first job tells."""
+    """Return how many tasks an executor does at a time, as it or the cluster of its first job tells."""
     counts = [getattr(executor, name, None) for name in ("_max_workers", "num_workers")]
     counts.append(executor.submit(_threads_of_cluster, None).result())
     return next((count for count in counts if isinstance(count, int)), cores())
@@ -88,35 +88,35 @@ def _threads_of_cluster(_=None):
     return sum(dask.get_client().nthreads().values()) if inside else None
 
 
-def map_executor(task: Callable, parts: Sequence, unit: str = "part") -> Generator[Any, None, None]:
-    """Yield task(part) of each part, in their order; both can be pickled, and a part is small.
+def map_executor(function: Callable, tasks: Sequence, unit: str = "task") -> Generator[Any, None, None]:
+    """Yield function(task) of each task, in their order; both can be pickled, and a task is small.
 
-    Left early and closed, nothing is left waiting.  What a part raises names the part in a note.
+    Left early and closed, nothing is left waiting.  What a task raises names the task in a note.
     """
     given, done = _executor.get(), 0
     if given is None or nested.get():
-        answers = map_threads(task, parts)
+        answers = map_threads(function, tasks)
     else:
-        answers = _submitted(given[0], SingleThreaded(task), parts, given[1])
+        answers = _submitted(given[0], SingleThreaded(function), tasks, given[1])
     try:
-        for answer in with_progress(answers, unit, len(parts)):
+        for answer in with_progress(answers, unit, len(tasks)):
             yield answer
             done += 1
     except Exception as error:
-        error.add_note(f"This was {unit} {done + 1} of {len(parts)}.")
+        error.add_note(f"This was {unit} {done + 1} of {len(tasks)}.")
         raise
     finally:
         getattr(answers, "close", lambda: None)()
 
 
 def worker_count() -> int:
-    """Return how many parts are done at a time: as many as the executor has workers, or as there are cores."""
+    """Return how many tasks are done at a time: as many as the executor has workers, or as there are cores."""
     given = _executor.get()
     return 1 if nested.get() else given[1] if given else cores()
 
 
-def parts_run_here() -> bool:
-    """Whether parts share this process, and its memory."""
+def tasks_run_here() -> bool:
+    """Whether tasks share this process, and its memory."""
     return _executor.get() is None
 
 
@@ -128,26 +128,26 @@ def cores() -> int:
     return int(min(here, allowed_cores()))
 
 
-def map_threads(task: Callable, parts: Sequence) -> Iterable:
-    """Return task(part) of each part, done on the cores of this machine: for parts that write where others read."""
-    if nested.get():  # a part of a part stays where it is
-        return map(task, parts)
-    count = min(cores(), len(parts))
-    return _by_threads(task, parts, count) if count > 1 else map(SingleThreaded(task), parts)
+def map_threads(function: Callable, tasks: Sequence) -> Iterable:
+    """Return function(task) of each task, done on the cores of this machine: for tasks that write where others read."""
+    if nested.get():  # a task inside a task stays where it is
+        return map(function, tasks)
+    count = min(cores(), len(tasks))
+    return _by_threads(function, tasks, count) if count > 1 else map(SingleThreaded(function), tasks)
 
 
-def _by_threads(task, parts, count):
-    """Yield the answers; left early, wait for the parts that have begun."""
+def _by_threads(function, tasks, count):
+    """Yield the answers; left early, wait for the tasks that have begun."""
     with ThreadPoolExecutor(count) as pool:
-        yield from _submitted(pool, SingleThreaded(task), parts, count)
+        yield from _submitted(pool, SingleThreaded(function), tasks, count)
 
 
-def _submitted(executor, task, parts, count) -> Iterator[Any]:
-    """Yield the answers, with some more parts handed out than are being done; left early, cancel what waits."""
+def _submitted(executor, function, tasks, count) -> Iterator[Any]:
+    """Yield the answers, with some more tasks handed out than are being done; left early, cancel what waits."""
     waiting = deque()
     try:
-        for part in parts:
-            waiting.append(executor.submit(task, part))
+        for task in tasks:
+            waiting.append(executor.submit(function, task))
             if len(waiting) > PREFETCH * count:
                 yield waiting.popleft().result()
         while waiting:
@@ -158,15 +158,15 @@ def _submitted(executor, task, parts, count) -> Iterator[Any]:
 
 
 class SingleThreaded:
-    """Do a task by one thread, apart from every context of the caller: bars, workers, what NumPy warns of."""
+    """Do a function by one thread, apart from every context of the caller: bars, workers, what NumPy warns of."""
 
-    def __init__(self, task: Callable):
-        self.task = task
+    def __init__(self, function: Callable):
+        self.function = function
 
-    def __call__(self, part: Any) -> Any:
-        return Context().run(self._alone, part)
+    def __call__(self, task: Any) -> Any:
+        return Context().run(self._alone, task)
 
-    def _alone(self, part):
+    def _alone(self, task):
         nested.set(True)
         with one_thread_only():
-            return self.task(part)
+            return self.function(task)

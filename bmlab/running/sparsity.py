@@ -38,7 +38,7 @@ class Pattern:
         return hash(self._bytes)
 
 
-def entries(matrix: Any, places: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+def values_at(matrix: Any, places: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     """Return the numbers of a matrix, sparse or not, at (rows, columns); SciPy answers none with a matrix."""
     return np.asarray(matrix[places], dtype=float).ravel() if len(places[0]) else np.zeros(0)
 

@@ -20,7 +20,7 @@ from ..infer.sampling.gibbs import sweep
 from ..infer.variational.belief_propagation import bethe
 from ..infer.variational.naive_mean_field import mean_field
 from ..model import BoltzmannMachine
-from ..plot.style import DASHED, ON_LIGHT, literal, signed
+from ..plot.style import DASHED, ON_LIGHT, escape_dollars, signed
 from .machine import ModelView
 from .pictures import Choice, Controls, Slider, page, two_layers
 from .view import script
@@ -328,4 +328,4 @@ def network(
         if sent["labels"][i] is None:
             continue
         dx, dy, anchor = sent["labels"][i]
-        ax.text(x + dx, y + dy, literal([sent["names"][i]])[0], ha=SIDES[anchor], va="baseline", fontsize=10)
+        ax.text(x + dx, y + dy, escape_dollars([sent["names"][i]])[0], ha=SIDES[anchor], va="baseline", fontsize=10)

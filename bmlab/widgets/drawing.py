@@ -37,7 +37,7 @@ class DrawView(View):
     DrawView(2 patterns, 2 x 2)
     """
 
-    alone = True
+    needs_no_kernel = True
     _esm = script("sampler.js", "learner.js", "pad.js", "dreams.js", "draw.js")
     alt = traitlets.Unicode(
         "Patterns, what a machine has learnt of them as the weights of one cell, and thirty of its dreams."

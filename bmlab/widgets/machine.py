@@ -26,7 +26,7 @@ LIST_WIDTH, LIST_HEIGHT, MOST_ROWS, LISTED_TURNS = 400, 224, 16, 1000
 class ModelView(View):
     """What the views of one small machine have in common; a subclass has _esm, alt, max_units and draw()."""
 
-    alone = True
+    needs_no_kernel = True
     max_units = 10  # the page lists 2^n states anew whenever a slider moves
     weights = traitlets.List().tag(sync=True)
     biases = traitlets.List().tag(sync=True)

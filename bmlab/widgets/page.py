@@ -10,7 +10,9 @@ from .. import widgets
 from .predicting import alive
 from .view import View
 
-STANDALONE_VIEWS = {name: kind for name in widgets.__all__ if getattr(kind := getattr(widgets, name), "alone", False)}
+STANDALONE_VIEWS = {
+    name: kind for name in widgets.__all__ if getattr(kind := getattr(widgets, name), "needs_no_kernel", False)
+}
 FIGURE_HTML = """<figure class="bmlab-figure"><img id="{id}" alt="{alt}" src="data:image/png;base64,{png}">
 <style>{css}</style><script type="module">
 {script}

@@ -20,7 +20,7 @@ from ..estimate import dense_corr
 from ..infer.sampling.gibbs import sweep
 from ..learn.record import Step
 from ..model import BoltzmannMachine
-from ..plot.style import DASHED, HATCHED, ON_LIGHT, literal, signed
+from ..plot.style import DASHED, HATCHED, ON_LIGHT, escape_dollars, signed
 
 # The colours that are not those of a method: the two signs of a weight, a unit that is down, and one that is not known.
 VIEW_COLOURS = {
@@ -50,7 +50,7 @@ class Easel:
             self._figure.clear()
             self._figure.set_layout_engine("none" if self._place else "constrained")
             ax = self._figure.add_axes(self._place) if self._place else self._figure.add_subplot()
-            plot.dress(self._figure)
+            plot.apply_style(self._figure)
             self._plain = _style(ax)
             return ax
         (ax,) = used
@@ -64,7 +64,7 @@ class Easel:
 
     def picture(self, dpi: int) -> str:
         """Return the figure as base64 text, in half the time of savefig, which draws everything twice."""
-        plot.dress(self._figure)
+        plot.apply_style(self._figure)
         self._figure.set_dpi(dpi)
         self._canvas.draw()
         pixels, buffer = np.asarray(self._canvas.buffer_rgba()), BytesIO()
@@ -127,7 +127,7 @@ def page(headline: str, controls: Controls, *sizes: tuple[float, float], hint: s
     hints = wrap(hint, int(wide * part / LETTER))
     heights = (8 + 18 * len(lines), (tall + 6) * part, 4 + 34 * len(rows) + 18 * len(hints))
     figure = Figure(figsize=(wide * part / 100, sum(heights) / 100), layout="constrained")
-    figure.set_layout_engine("none")  # so remembered, dress() chooses no other
+    figure.set_layout_engine("none")  # so remembered, apply_style() chooses no other
 
     def axes(left, top, width, height, drawn):
         across, down = wide * part, sum(heights)
@@ -204,11 +204,11 @@ def drawn(model: BoltzmannMachine, ax: Axes, **options: Any) -> dict[str, Any]:
     figure: Any = ax.figure
     size = np.array([np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())])
     layers = two_layers(model)
-    named = BoltzmannMachine(
+    with_names = BoltzmannMachine(
         model.weights, model.biases, model.temperature, names=model.names or [f"unit {i}" for i in range(model.n)]
     )
     tree = np.count_nonzero(model.dense_weights) == 2 * (model.n - 1)
-    plot.network(named, ax, layers=layers, places=None if layers or tree else "circle", **options)
+    plot.network(with_names, ax, layers=layers, places=None if layers or tree else "circle", **options)
     FigureCanvasAgg(figure).draw()
     pixel = size[0] / ax.bbox.width  # of the page, in a dot of the figure
     point = pixel * figure.dpi / 72
@@ -227,11 +227,11 @@ def drawn(model: BoltzmannMachine, ax: Axes, **options: Any) -> dict[str, Any]:
     words = []
     for text in ax.texts:
         box = text.get_window_extent()
-        (at,), named = placed(np.add(box.min, box.max) / 2), text.get_fontweight() == "bold"
-        if named:  # further out, by the ring of who has a turn
+        (at,), is_bold = placed(np.add(box.min, box.max) / 2), text.get_fontweight() == "bold"
+        if is_bold:  # further out, by the ring of who has a turn
             out = np.subtract(at, min(units, key=lambda unit: np.hypot(*np.subtract(at, unit[:2])))[:2])
             at = (at + RING * out / np.hypot(*out)).round(1).tolist()
-        words.append([*at, text.get_text(), named])
+        words.append([*at, text.get_text(), is_bold])
     return {"box": size.tolist(), "units": units, "lines": lines, "words": words}
 
 
@@ -330,7 +330,7 @@ def dreamt(headline: str, patterns: np.ndarray, weights: np.ndarray, dreams: np.
 def completed(start: np.ndarray, mean: np.ndarray, p: np.ndarray, shape: tuple, names: list[str]) -> Figure:
     """Draw what is known, what is expected in the rest, and the probability of each class."""
     controls, sizes = ["Ink", "Paper", "Unknown", "Rest is paper", "Clear"], [(230, 270), (230, 270), (290, 270)]
-    read = f"It reads {literal(names)[first_largest(p)]}, with probability {p.max():.2f}"
+    read = f"It reads {escape_dollars(names)[first_largest(p)]}, with probability {p.max():.2f}"
     figure, axes = page(read, controls, *sizes, hint="Hatched: not known, and to be completed.")
     known = np.where(np.asarray(start) == 0, np.nan, start)
     for ax, title in zip(axes, ("Known", "Expected", "Probability"), strict=True):
@@ -340,5 +340,5 @@ def completed(start: np.ndarray, mean: np.ndarray, p: np.ndarray, shape: tuple, 
     bars = inside(axes[2], 30, 34, 240, 230)
     bars.barh(range(len(p)), p, color=plot.COLOURS["mean field"])
     bars.set(xlim=(0, 1), xticks=[], ylim=(len(p) - 0.5, -0.5))
-    bars.set_yticks(range(len(p)), literal(names))
+    bars.set_yticks(range(len(p)), escape_dollars(names))
     return figure

@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 
 from .. import plot
 from ..checking.arrays import first_largest, states
-from ..plot.style import literal
+from ..plot.style import escape_dollars
 from .machine import ModelView
 from .pictures import disc, page
 from .view import script
@@ -58,7 +58,7 @@ class StatesView(ModelView):
 
 def _units(model):
     """Where each unit stands, and its name: half of them left of the board, the others above it."""
-    down, names = (model.n + 1) // 2, literal(model.names) or range(model.n)
+    down, names = (model.n + 1) // 2, escape_dollars(model.names) or range(model.n)
     for i, name in enumerate(names):
         along = BOARD_SIDE * (i + 0.5) / down if i < down else BOARD_SIDE * (i - down + 0.5) / (model.n - down)
         yield (*((36, BOARD_TOP - 6 + along) if i < down else (BOARD_LEFT + along - 8, 22)), f"{name}")

@@ -10,7 +10,7 @@ from .. import plot
 from ..checking.arrays import states
 from ..infer.exact.exact_sampling import probabilities
 from ..model import field_of
-from ..plot.style import ON_LIGHT, literal, signed
+from ..plot.style import ON_LIGHT, escape_dollars, signed
 from .machine import ModelView
 from .pictures import Slider, drawn, page, turns
 from .view import script
@@ -52,7 +52,7 @@ class UpdateView(ModelView):
         p = 1 / (1 + np.exp(-2 * h / model.temperature))
         s[i] = 1 if p > FALLEN else -1
         graph = drawn(model, machine, states=s)
-        name = literal(model.names)[i] if model.names else f"unit {i}"
+        name = escape_dollars(model.names)[i] if model.names else f"unit {i}"
         ring = machine.lines[-model.n + i]
         machine.plot(*ring.get_data(), "o", markersize=ring.get_markersize() + 8, mfc="none", mec=plot.INK, zorder=1)
         side, to = ("below", "+1") if p > FALLEN else ("above", "\N{MINUS SIGN}1")

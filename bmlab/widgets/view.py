@@ -16,7 +16,7 @@ from IPython import get_ipython
 from matplotlib.figure import Figure
 
 from ..methods import METHODS
-from ..plot.figures import cell_of_request, dress, letters, png, request
+from ..plot.figures import apply_style, cell_of_request, letters, png, request
 from .pictures import VIEW_COLOURS
 
 try:
@@ -44,7 +44,7 @@ def script(*names: str) -> str:
 class View(AnyWidget):
     """Show `picture`, alive where it can be; a subclass has _esm, alt, a figure to store and what its page asks for."""
 
-    alone = False  # whether it needs no kernel, and little enough to be stored: page.py brings it to life in a file
+    needs_no_kernel = False  # then page.py brings it to life in a file: its state is small enough to be stored
     _css = (WIDGETS_FOLDER / "view.css").read_text(encoding="utf-8")
     alt = traitlets.Unicode().tag(sync=True)  # what the figure shows, in words
     picture = traitlets.Unicode().tag(sync=True)
@@ -52,14 +52,14 @@ class View(AnyWidget):
 
     def __init__(self, figure: Figure, **traits: Any):
         # The name, stored unseen in the picture, keeps apart views that look alike, of one kernel or of several.
-        picture, width, height = png(dress(figure), Description=f"bmlab view {uuid4()}")
+        picture, width, height = png(apply_style(figure), Description=f"bmlab view {uuid4()}")
         self._size = {"width": width, "height": height, "points": letters(figure)}
         super().__init__(picture=picture, colours=METHOD_COLOURS | VIEW_COLOURS, **traits)
         _close_those_before(self)
 
     def _repr_mimebundle_(self, **_):
         words: dict[str, Any] = {"alt": self.alt, **self._size}
-        if self.alone:
+        if self.needs_no_kernel:
             inherited = {"picture", "alt", *AnyWidget.class_traits(sync=True)}
             own = [x for x in sorted(self.traits(sync=True)) if x not in inherited and not x.startswith("_")]
             words["bmlab"] = {"view": type(self).__name__, "state": {name: getattr(self, name) for name in own}}

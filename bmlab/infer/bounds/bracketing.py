@@ -15,7 +15,7 @@ import numpy as np
 from ...checking.arrays import first_largest, first_smallest, no_such_attribute
 from ...checking.budgets import memory_to_spend
 from ...checking.calls import show_call
-from ...checking.validation import check_positive, generator
+from ...checking.validation import as_generator, check_positive
 from ...estimate import Bounded, no_convergence_warnings
 from ...model import BoltzmannMachine, check_model
 from ..exact.dispatch import exact
@@ -73,7 +73,7 @@ def bracket(model: BoltzmannMachine, *, rng: np.random.Generator | int, max_seco
     ('exact', 0.0)
     """
     check_model(model)
-    rng = generator(rng)
+    rng = as_generator(rng)
     max_seconds = check_positive("max_seconds", max_seconds, 5, infinite=True)
     price = exact_plan(model, pairs="couplings", want="log_z")
     if price.core_seconds > max_seconds or price.bytes > memory_to_spend():

@@ -2,9 +2,10 @@
 
     Z = sum_s exp(-E(s)/T),     <s_i> = sum_s s_i p(s),     <s_i s_j> = sum_s s_i s_j p(s)
 
-Parts that are not coupled are solved apart: log Z adds, moments factorise.  Each part has its own algorithm, which
-planning.py chooses: small_tables.py for a dozen units, matrix_products.py or in the cold lowest_states.py,
-cutset_conditioning.py or elimination.py for more.  Every algorithm is right to rounding, at any temperature.
+Components are not coupled to each other and are solved apart: log Z adds, moments factorise.
+planning.py chooses the algorithm of each: small_tables.py for a dozen units, matrix_products.py or in the cold
+lowest_states.py, cutset_conditioning.py or elimination.py for more.  Every algorithm is right to rounding, at any
+temperature.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from ...checking.validation import check_choice, check_positive
 from ...estimate import Bounded, Estimate, Method, as_corr, call_method, check_method, coupled_pairs
 from ...methods import method
 from ...model import BoltzmannMachine, check_model, with_offset
-from ...running.sparsity import entries
+from ...running.sparsity import values_at
 from . import elimination
 from .cutset_conditioning import sum_by_cutset
-from .matrix_products import TABLE_UNITS, sum_by_parts
-from .planning import TABLE_SECONDS, WANT_CHOICES, Part, check_cost, exact_plan, part_of, wants_all
+from .matrix_products import TABLE_UNITS, sum_by_slices
+from .planning import TABLE_SECONDS, WANT_CHOICES, Component, check_cost, component_of, exact_plan, wants_all
 from .small_tables import sum_by_tables
 from .trees import sum_by_tree
 
@@ -61,7 +62,7 @@ def exact(
     start        is accepted and ignored, as every method takes one
     info         the algorithm taken, and its predicted and true seconds
 
-    Dense machines: 20 units in under a millisecond, 30 in a tenth of a second, 36 in seconds; beyond 33 units in parts,
+    Dense machines: 20 units in under a millisecond, 30 in a tenth of a second, 36 in seconds; beyond 33 in slices,
     which bmlab.workers() can share out.  Trees, chains and narrow lattices of any length, and restricted machines with
     one small layer, whatever the size of the other.
     Raises ValueError with the price where it would cost more.
@@ -87,11 +88,11 @@ def exact(
     check_cost(price, max_seconds, max_bytes, sums_pairs)
     log_z, mean = 0.0, np.empty(model.n)
     blocks = []
-    for part in price.parts:
-        component = part_of(model, part.units)
-        part_log_z, mean[part.units], block = solve_part(component, part, sums_pairs, moments)
-        log_z += part_log_z
-        blocks.append((part.units, component, block))
+    for component in price.components:
+        own = component_of(model, component.units)
+        component_log_z, mean[component.units], block = solve_component(own, component, sums_pairs, moments)
+        log_z += component_log_z
+        blocks.append((component.units, own, block))
     if moments:
         corr = _joined(mean, blocks) if all_pairs else _on_couplings(model, blocks)
     else:
@@ -99,29 +100,29 @@ def exact(
     return _estimate(model, log_z, mean, corr, price.method, price.seconds, begin)
 
 
-def solve_part(
-    component: BoltzmannMachine, part: Part, all_pairs: bool = False, moments: bool = True
+def solve_component(
+    own: BoltzmannMachine, component: Component, all_pairs: bool = False, moments: bool = True
 ) -> tuple[float, Any, Any]:
     """Return log Z without the offset, means, and <s_i s_j> of all pairs or at the least of the couplings.
 
     Without `moments` these two can be nan.
     """
-    if part.algorithm == "small tables":
-        return sum_by_tables(component)
-    if part.algorithm in ("matrix products", "lowest states"):
-        return sum_by_parts(component, part.structure, moments, part.algorithm == "lowest states")
-    if part.algorithm == "cutset conditioning":
-        return sum_by_cutset(component, part.structure, all_pairs)
-    if part.algorithm == "variable elimination":
-        if part.structure.width <= 1 and not all_pairs:
-            return sum_by_tree(component, part.structure)
-        log_z, odds = elimination.eliminate(component, part.structure)
+    if component.algorithm == "small tables":
+        return sum_by_tables(own)
+    if component.algorithm in ("matrix products", "lowest states"):
+        return sum_by_slices(own, component.structure, moments, component.algorithm == "lowest states")
+    if component.algorithm == "cutset conditioning":
+        return sum_by_cutset(own, component.structure, all_pairs)
+    if component.algorithm == "variable elimination":
+        if component.structure.width <= 1 and not all_pairs:
+            return sum_by_tree(own, component.structure)
+        log_z, odds = elimination.eliminate(own, component.structure)
         if not moments:
             return log_z, np.nan, np.nan
         if all_pairs:
-            return log_z, *elimination.all_pairs(part.structure, odds)
-        return log_z, *elimination.moments(component, part.structure, odds)
-    field = component.biases / component.temperature  # independent units
+            return log_z, *elimination.all_pairs(component.structure, odds)
+        return log_z, *elimination.moments(own, component.structure, odds)
+    field = own.biases / own.temperature  # independent units
     mean = np.tanh(field)
     return log_2cosh(field).sum(), mean, np.outer(mean, mean) if all_pairs else None
 
@@ -155,9 +156,9 @@ def entropy(model: BoltzmannMachine, infer: Method = exact) -> Bounded:
     model = replace(model, offset=0.0)
     answer = call_method("infer", partial(exact, pairs="couplings") if infer is exact else infer, model)
     places: Any = coupled_pairs(model) if model.is_sparse else np.nonzero(model.weights)
-    w, b = entries(model.weights, places) / 2, model.biases  # each pair is there twice
-    mean_energy = -(w @ entries(answer.corr, places)) - b @ answer.mean
-    noise = float(np.abs(w) @ entries(answer.corr_stderr, places) + np.abs(b) @ answer.mean_stderr)
+    w, b = values_at(model.weights, places) / 2, model.biases  # each pair is there twice
+    mean_energy = -(w @ values_at(answer.corr, places)) - b @ answer.mean
+    noise = float(np.abs(w) @ values_at(answer.corr_stderr, places) + np.abs(b) @ answer.mean_stderr)
     most = model.n * math.log(2)
     value = float(np.clip(answer.log_z.value + mean_energy / model.temperature, 0, most))
     if answer.method == "exact":
@@ -166,7 +167,7 @@ def entropy(model: BoltzmannMachine, infer: Method = exact) -> Bounded:
 
 
 def _joined(mean, blocks):
-    """Return <s_i s_j> of all pairs (n, n); between parts it is <s_i><s_j>."""
+    """Return <s_i s_j> of all pairs (n, n); between components it is <s_i><s_j>."""
     corr = blocks[0][2] if len(blocks) == 1 else np.outer(mean, mean)
     for units, _, block in blocks if len(blocks) > 1 else ():
         corr[np.ix_(units, units)] = block
@@ -184,11 +185,11 @@ def _unknown(model, all_pairs):
 
 
 def _on_couplings(model, blocks):
-    """Gather the correlations of each part's couplings; every coupling lies inside a part."""
+    """Gather the correlations of each component's couplings; every coupling lies inside a component."""
     found = [(np.zeros(0), np.zeros(0, int), np.zeros(0, int))]
-    for units, component, block in blocks:
-        row, col = coupled_pairs(component) if component.is_sparse else np.nonzero(component.weights)
-        found.append((entries(block, (row, col)), units[row], units[col]))
+    for units, own, block in blocks:
+        row, col = coupled_pairs(own) if own.is_sparse else np.nonzero(own.weights)
+        found.append((values_at(block, (row, col)), units[row], units[col]))
     value, row, col = (np.concatenate(column) for column in zip(*found, strict=True))
     if model.is_sparse:
         return as_corr(model, scipy.sparse.csr_array((value, (row, col)), shape=(model.n, model.n)).data)

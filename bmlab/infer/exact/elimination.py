@@ -51,7 +51,7 @@ class Order(NamedTuple):
         return max(map(len, self.scopes), default=0)
 
     @property
-    def entries(self) -> float:
+    def table_size(self) -> float:
         """Numbers in all messages together."""
         return float(sum(2.0 ** len(scope) for scope in self.scopes))
 
@@ -64,7 +64,7 @@ def best_order(weights, widest: int = 26) -> Order | None:
         return None
     along_the_band = scipy.sparse.csgraph.reverse_cuthill_mckee(graph, symmetric_mode=True).tolist()
     orders = [_eliminate_in(graph, _min_fill, widest), _eliminate_in(graph, lambda *_: iter(along_the_band), widest)]
-    return min((order for order in orders if order), key=lambda order: order.entries, default=None)
+    return min((order for order in orders if order), key=lambda order: order.table_size, default=None)
 
 
 def _eliminate_in(graph, choose, widest):

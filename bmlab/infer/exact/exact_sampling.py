@@ -9,13 +9,13 @@ import numpy as np
 from ...checking.arrays import states
 from ...checking.budgets import check_memory
 from ...checking.calls import show_call
-from ...checking.validation import check_count, generator
+from ...checking.validation import as_generator, check_count
 from ...model import BoltzmannMachine, check_model
 from ...running.threads import one_thread
 from . import elimination
 from .cutset_conditioning import cutset_of, draw_by_cutset
-from .matrix_products import draw_by_parts
-from .planning import Part, check_cost, exact_plan, part_of
+from .matrix_products import draw_by_slices
+from .planning import Component, check_cost, component_of, exact_plan
 
 
 @show_call("bmlab.sample(model, 100, rng=0)")
@@ -29,23 +29,23 @@ def sample(model: BoltzmannMachine, size: int, *, rng: np.random.Generator | int
     """
     check_model(model)
     size = check_count("size", size, 0)
-    rng = generator(rng)
+    rng = as_generator(rng)
     check_memory(f"sample() would draw {size:,} states of {model.n:,} units", 50.0 * size * (model.n + 4), "draw fewer")
     price = exact_plan(model, pairs="couplings")
     check_cost(price)
     s = np.empty((size, model.n))
-    for part in price.parts:
-        s[:, part.units] = draw_part(part_of(model, part.units), part, size, rng)
+    for component in price.components:
+        s[:, component.units] = draw_component(component_of(model, component.units), component, size, rng)
     return s
 
 
-def draw_part(own: BoltzmannMachine, part: Part, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Return `size` states of units that hang together, by the algorithm of their part of a plan."""
-    if part.algorithm == "variable elimination":
-        return elimination.draw(part.structure, elimination.eliminate(own, part.structure)[1], size, rng)
-    if part.algorithm in ("matrix products", "lowest states"):
-        return draw_by_parts(own, part.structure, size, rng, part.algorithm == "lowest states")
-    cutset = part.structure if part.algorithm == "cutset conditioning" else cutset_of(own.weights)
+def draw_component(own: BoltzmannMachine, component: Component, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Return `size` states of units that hang together, by the algorithm of their component of a plan."""
+    if component.algorithm == "variable elimination":
+        return elimination.draw(component.structure, elimination.eliminate(own, component.structure)[1], size, rng)
+    if component.algorithm in ("matrix products", "lowest states"):
+        return draw_by_slices(own, component.structure, size, rng, component.algorithm == "lowest states")
+    cutset = component.structure if component.algorithm == "cutset conditioning" else cutset_of(own.weights)
     assert cutset is not None, "without a limit there is one"
     return draw_by_cutset(own, cutset, size, rng)
 

@@ -29,11 +29,11 @@ from ...checking.budgets import check_memory
 from ...checking.validation import check_count, summary
 from ...model import BoltzmannMachine, check_model
 from ...running.progress_bars import with_progress
-from .dispatch import part_of
-from .exact_sampling import draw_part
+from .dispatch import component_of
+from .exact_sampling import draw_component
 from .planning import check_cost, exact_plan
 
-DRAWS = 128  # states drawn of each part; of up to FEW_STATES as low as each other one is missed with a chance of 3e-7
+DRAWS = 128  # states drawn of a component; of up to FEW_STATES as low as each other one is missed with a chance of 3e-7
 FEW_STATES = 8
 COLDEST = 2.0**-46  # temperature in units of the sum of all |w| and |b|: 64 roundings of it
 
@@ -125,9 +125,9 @@ def _lowest(model):
     price = exact_plan(_cooled(model), pairs="couplings")
     check_cost(price)
     state, is_unique = np.empty(model.n), True
-    for part in price.parts:
-        own = part_of(model, part.units)
-        state[part.units], alone = _of_part(own, part) if own.has_couplings else _of_independent(own)
+    for component in price.components:
+        own = component_of(model, component.units)
+        state[component.units], alone = _of_component(own, component) if own.has_couplings else _of_independent(own)
         is_unique = is_unique and alone
     return state, is_unique
 
@@ -136,11 +136,11 @@ def _of_independent(model):
     return np.where(model.biases < 0, -1.0, 1.0), bool((model.biases != 0).all())
 
 
-def _of_part(model, part):
+def _of_component(model, component):
     """Return a lowest state of units that hang together, by draws from deep cold."""
     if not _pairs(model)[0].size:  # stored zeros
         return _of_independent(model)
-    drawn = np.unique(draw_part(_cooled(model), part, DRAWS, np.random.default_rng(0)), axis=0)
+    drawn = np.unique(draw_component(_cooled(model), component, DRAWS, np.random.default_rng(0)), axis=0)
     signs = drawn[0]
     columns, group = np.unique((drawn * signs).astype(np.int8), axis=1, return_inverse=True)
     fixed = (columns == 1).all(0)

@@ -24,9 +24,9 @@ from .faces import Sums, groups_of, log_faces
 from .lowest_states import Lowest, draw_by_lowest, sum_by_lowest
 
 TABLE_UNITS = 13  # up to here a small table is faster, and in range at any temperature
-PART_UNITS = 33  # units of a part: a second or two, and a sixth of a GiB
-LARGER_PART_UNITS = 36  # beyond 2^MAX_PART_BITS parts of those: ten seconds, and half a GiB
-MAX_PART_BITS = 13  # units held before parts grow: 2^13 parts, of a second or two each
+SLICE_UNITS = 33  # units of a slice: a second or two, and a sixth of a GiB
+LARGER_SLICE_UNITS = 36  # beyond 2^MAX_SLICE_BITS slices of those: ten seconds, and half a GiB
+MAX_SLICE_BITS = 13  # units held before slices grow: 2^13 slices, of a second or two each
 SAFE_ENERGY = 600  # twice the sum of all energies over T, up to which no product leaves the range of a double
 SAFE_UNITS = 15  # up to here BLAS starts no threads by itself
 WIDE_UNITS = 26  # from here the three products are worth all threads; the narrow ones beside them never are
@@ -97,55 +97,55 @@ def _tiles(face, left, right):
         yield tile, weight
 
 
-# In parts: condition on k units, at each of their 2^k states v, and sum the others by matrix products,
+# By slices: condition on k units, at each of their 2^k states v, and sum the others by matrix products,
 #
 #     Z = sum_v Z(v),     <s_i> = sum_v Z(v)/Z <s_i>_v,     <v_i s_j> = sum_v Z(v)/Z v_i <s_j>_v.
 #
-# The parts are of one size, so that memory does not grow with n, and go to workers where there are any.  Without
-# biases v and -v weigh the same, and half of the parts is enough.
+# The slices are of one size, so that memory does not grow with n, and go to workers where there are any.  Without
+# biases v and -v weigh the same, and half of the slices is enough.
 
 
 def conditioned_units(n: int) -> int:
     """Return how many of n units are conditioned on; it follows from n alone."""
-    return 0 if n <= PART_UNITS else n - (PART_UNITS if n <= PART_UNITS + MAX_PART_BITS else LARGER_PART_UNITS)
+    return 0 if n <= SLICE_UNITS else n - (SLICE_UNITS if n <= SLICE_UNITS + MAX_SLICE_BITS else LARGER_SLICE_UNITS)
 
 
 def listed_in_the_cold(model: BoltzmannMachine, k: int) -> int | None:
-    """Return how many pairs lowest_states.py lists of the first part, whose products leave the range of a double.
+    """Return how many pairs lowest_states.py lists of the first slice, whose products leave the range of a double.
 
-    None if they do not; the other parts are much like the first.
+    None if they do not; the other slices are much like the first.
     """
     size = np.abs(model.weights).sum() / 2 + np.abs(model.biases).sum()
     if 2 * size < SAFE_ENERGY * model.temperature:
         return None
-    part = model.clamp(np.arange(k), _signs(k, 0)) if k else model
-    with limit_blas(part.n):
-        lowest = Lowest(part)
+    one = model.clamp(np.arange(k), _signs(k, 0)) if k else model
+    with limit_blas(one.n):
+        lowest = Lowest(one)
     return None if lowest.fits_a_double() else lowest.count
 
 
-def sum_by_parts(model: BoltzmannMachine, k: int, moments: bool = True, cold: bool = False) -> Sums:
+def sum_by_slices(model: BoltzmannMachine, k: int, moments: bool = True, cold: bool = False) -> Sums:
     """Return the Sums, conditioned on the first k units; without a try of products if it is known to be too `cold`."""
     if not k:
         return _in_range(model, moments, cold)
     own = BoltzmannMachine(model.dense_weights, model.biases, model.temperature)
-    even = not own.biases.any()
-    with closing(map_executor(partial(_part, own, k, moments, cold=cold), range(2 ** (k - even)))) as answers:
+    has_no_biases = not own.biases.any()
+    with closing(map_executor(partial(_slice, own, k, moments, cold=cold), range(2 ** (k - has_no_biases)))) as answers:
         log_z, mean, corr = _added(k, answers)
-    return Sums(log_z + even * np.log(2), mean * (not even), corr)
+    return Sums(log_z + has_no_biases * np.log(2), mean * (not has_no_biases), corr)
 
 
 def _added(k: int, answers: Iterable[Sums]) -> Sums:
-    """Add up parts in the order of their numbers; weights are relative to the largest so far."""
+    """Add up slices in the order of their numbers; weights are relative to the largest so far."""
     top, total, mean, corr = -np.inf, 0.0, np.nan, np.nan
-    for number, part in enumerate(answers):
-        v, new = _signs(k, number), max(top, part.log_z)
-        fade, weight = np.exp(top - new), np.exp(part.log_z - new)
+    for number, one in enumerate(answers):
+        v, new = _signs(k, number), max(top, one.log_z)
+        fade, weight = np.exp(top - new), np.exp(one.log_z - new)
         total, top = total * fade + weight, new
-        if np.ndim(part.mean):
-            across = np.outer(v, part.mean)
-            s = np.append(v, part.mean)
-            pairs = np.block([[np.outer(v, v), across], [across.T, part.corr]])
+        if np.ndim(one.mean):
+            across = np.outer(v, one.mean)
+            s = np.append(v, one.mean)
+            pairs = np.block([[np.outer(v, v), across], [across.T, one.corr]])
             mean, corr = (mean * fade + weight * s, corr * fade + weight * pairs) if number else (s, pairs)
     return Sums(top + np.log(total), mean / total, corr / total)
 
@@ -155,7 +155,7 @@ def _signs(k, number):
     return np.array([2.0 * (number >> i & 1) - 1 for i in range(k)])
 
 
-def _part(model, k, moments, number, cold=False):
+def _slice(model, k, moments, number, cold=False):
     """Return the Sums of the machine conditioned on its first k units at the state of a number, with their energy."""
     free = model.clamp(np.arange(k), _signs(k, number))
     sums = _in_range(free, moments, cold)
@@ -168,13 +168,13 @@ def _in_range(model, moments, cold=False):
     return sums or sum_by_lowest(model, moments)
 
 
-def draw_by_parts(
+def draw_by_slices(
     model: BoltzmannMachine, k: int, size: int, rng: np.random.Generator, cold: bool = False
 ) -> np.ndarray:
-    """Return independent states (size, n): the conditioned units by log Z of each part, then the others given these."""
+    """Return independent states (size, n): the conditioned units by log Z of each slice, the others given these."""
     if not k:
         return _draw_in_range(model, size, rng, cold)
-    log_z = [part.log_z for part in map_executor(partial(_part, model, k, False, cold=cold), range(2**k))]
+    log_z = [one.log_z for one in map_executor(partial(_slice, model, k, False, cold=cold), range(2**k))]
     number = rng.choice(2**k, size, p=scipy.special.softmax(log_z))
     s = np.empty((size, model.n))
     for one in np.unique(number):

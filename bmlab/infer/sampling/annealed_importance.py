@@ -37,7 +37,7 @@ import scipy
 from ...checking.arrays import log_2cosh, no_such_attribute
 from ...checking.budgets import check_memory
 from ...checking.calls import show_call
-from ...checking.validation import check_count, generator, is_sparse, summary
+from ...checking.validation import as_generator, check_count, is_sparse, summary
 from ...estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
 from ...methods import method
 from ...model import BoltzmannMachine, check_model, with_offset
@@ -110,7 +110,7 @@ def ais(
     True
     """
     check_model(model)
-    rng = generator(rng)
+    rng = as_generator(rng)
     stream = stream_of(rng)
     n_chains = check_count("n_chains", n_chains, 2)
     n_temperatures = check_count("n_temperatures", n_temperatures, 2)

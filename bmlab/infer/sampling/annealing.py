@@ -15,7 +15,7 @@ import numpy as np
 
 from ...checking.arrays import first_smallest, no_such_attribute, sealed
 from ...checking.calls import show_call
-from ...checking.validation import MAX_ENERGY, ArrayLike, check_array, generator
+from ...checking.validation import MAX_ENERGY, ArrayLike, as_generator, check_array
 from ...model import BoltzmannMachine, check_model, energy_of
 from ...running.progress_bars import with_progress
 from .chains import Chains
@@ -70,7 +70,7 @@ def anneal(
     -32.0
     """
     check_model(model)
-    rng = generator(rng)
+    rng = as_generator(rng)
     schedule = _checked(schedule)
     chains = Chains(model, first_states(model, rng, start, n_chains).T, rng, n_sweeps=len(schedule))
     states, energies = chains.s.T.astype(float), energy_of(model, chains.s.T)

@@ -20,9 +20,9 @@ import scipy
 from ...checking.budgets import check_memory
 from ...estimate import as_corr, coupled_pairs, pair_sums
 from ...model import BoltzmannMachine
-from ...running.sparsity import entries
+from ...running.sparsity import values_at
 from ...running.threads import one_thread
-from .diagnostics import STDERR_GROUPS, Halves, agreement, halves_of, mean_and_stderr
+from .diagnostics import STDERR_GROUPS, SplitStatistics, agreement, mean_and_stderr, split_statistics
 
 MIN_INDEPENDENT_DRAWS = 3  # effective draws of the slowest unit in a part of time that is nearly independent
 KEPT_SPANS = 16, 1024  # spans of sweeps kept of each chain, at least and at most
@@ -38,7 +38,7 @@ class Averages(NamedTuple):
     """Averages over the chains, laid out as in Estimate, with R-hat and ESS of the worst unit.
 
     n_draws   states that were averaged
-    halves    what R-hat is made of; None of a single sweep
+    split     what R-hat is made of; None of a single sweep
     """
 
     mean: np.ndarray
@@ -48,7 +48,7 @@ class Averages(NamedTuple):
     n_draws: int
     rhat: float = np.nan
     ess: float = np.nan
-    halves: Halves | None = None
+    split: SplitStatistics | None = None
 
 
 def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int, n_sweeps: int) -> Averages:
@@ -80,7 +80,7 @@ def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int
     mean, mean_stderr = _mean_and_stderr(units, sizes, n_chains)
     corr, corr_stderr = _mean_and_stderr(pairs, sizes, n_chains)
     errors = mean_stderr, _as_matrix(model, corr_stderr, diagonal=0.0)
-    return Averages(mean, _as_matrix(model, corr), *errors, n_chains * n_sweeps, rhat, ess, halves_of(spans))
+    return Averages(mean, _as_matrix(model, corr), *errors, n_chains * n_sweeps, rhat, ess, split_statistics(spans))
 
 
 def _joined(sums, independent):
@@ -119,7 +119,7 @@ def _products(s):
 
 def _errors(model, corr, count):
     """Return the standard errors of correlations, laid out as these are."""
-    pairs = entries(corr, coupled_pairs(model)) if model.is_sparse else corr
+    pairs = values_at(corr, coupled_pairs(model)) if model.is_sparse else corr
     return as_corr(model, _binomial_stderr(pairs, count), diagonal=0.0)
 
 

@@ -75,8 +75,8 @@ class Chains:
         self.key, self.seeds = drawn[0], drawn[1:]
         self.count = 0  # sweeps made
         self._planned = n_sweeps, new_biases
-        self._is_open = backend == "auto"  # the engine may change
-        self._take(self._cheaper() if self._is_open else backend)
+        self._may_switch_engine = backend == "auto"  # the engine may change
+        self._take(self._cheaper() if self._may_switch_engine else backend)
 
     def _cheaper(self):
         n_sweeps, new_biases = self._planned
@@ -115,8 +115,8 @@ class Chains:
 
     def _blocks(self, sweeps, every, beta=None, biases=None, first_field=None):
         """Sweep in blocks of whole draws; the states after each `every` sweeps come out, none where it is 0."""
-        if self._is_open and self.count:  # once states have left their start, another engine may be cheaper
-            self._is_open, backend = False, self._cheaper()
+        if self._may_switch_engine and self.count:  # once states have left their start, another engine may be cheaper
+            self._may_switch_engine, backend = False, self._cheaper()
             if backend != self.backend:
                 self._take(backend)
         step = max(1, every)

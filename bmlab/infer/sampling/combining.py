@@ -22,7 +22,7 @@ from ...estimate import UNKNOWN, Bounded, Estimate, warn_unless_converged
 from ...methods import METHODS
 from ...model import same_machine
 from .annealed_importance import Runs, estimate_of
-from .diagnostics import EFFECTIVE_DRAWS, RHAT_LIMIT, STDERR_GROUPS, all_halves, mean_and_stderr
+from .diagnostics import EFFECTIVE_DRAWS, RHAT_LIMIT, STDERR_GROUPS, mean_and_stderr, pooled_statistics
 from .tempering import MIN_ROUND_TRIPS, TemperingState
 
 COMBINE_EXAMPLE = "pass [bmlab.gibbs(model, rng=seed) for seed in range(8)]"
@@ -119,8 +119,8 @@ def _of_weights(runs):
 def _of_chains(runs):
     """Average runs of chains, by their draws."""
     first, n_draws = runs[0], np.array([run.info["n_draws"] for run in runs], float)
-    halves = [run.info["halves"] for run in runs]
-    together = None if None in halves else all_halves(halves)
+    halves = [run.info["split"] for run in runs]
+    together = None if None in halves else pooled_statistics(halves)
     rhat = np.nan if together is None else together.rhat
     ess = float(sum(run.info["ess"] for run in runs))
     by_spread = len(runs) >= STDERR_GROUPS or (len(runs) > 1 and rhat >= RHAT_LIMIT)
@@ -146,7 +146,7 @@ def _of_chains(runs):
         + ("." if agree else ": they disagree, or are too short to tell. Raise n_sweeps and burn_in."),
         draws=_joined_draws(runs),
         state=_joined_states(runs),
-        info={"runs": len(runs), "rhat": rhat, "ess": ess, "n_draws": int(n_draws.sum()), "halves": together}
+        info={"runs": len(runs), "rhat": rhat, "ess": ess, "n_draws": int(n_draws.sum()), "split": together}
         | _streams(runs)
         | ({} if first.method == "gibbs" else {"round_trips": trips}),
         model=first.model,

@@ -22,7 +22,7 @@ MIN_DRAWS = 4  # of a chain: the halves of fewer have no variance
 SPAN_STRIP = 2**18  # numbers that are averaged together
 
 
-class Halves(NamedTuple):
+class SplitStatistics(NamedTuple):
     """What R-hat is made of: `count` halves of chains with so many `draws`; all else (n,), of each unit.
 
     mean       over all halves
@@ -50,26 +50,26 @@ class Halves(NamedTuple):
         return float(np.sqrt(ratio + (self.draws - 1) / self.draws).max(initial=0)) if moved.any() else 1.0
 
 
-def halves_of(spans: np.ndarray) -> Halves:
-    """Return the Halves of series (n, chains, spans)."""
+def split_statistics(spans: np.ndarray) -> SplitStatistics:
+    """Return the SplitStatistics of series (n, chains, spans)."""
     count, draws = 2 * spans.shape[1], spans.shape[2] // 2
     if draws < 2:
-        return Halves(count, draws, *[np.full(len(spans), np.nan)] * 3)
+        return SplitStatistics(count, draws, *[np.full(len(spans), np.nan)] * 3)
     strips = np.array_split(spans, max(1, spans.size // SPAN_STRIP))  # they may be large
     means = np.concatenate([halves(x).mean(-1, dtype=float) for x in strips])
     within = np.concatenate([halves(x.astype(float)).var(-1, ddof=1).mean(-1) for x in strips])
-    return Halves(count, draws, means.mean(-1), means.var(-1, ddof=1), within)
+    return SplitStatistics(count, draws, means.mean(-1), means.var(-1, ddof=1), within)
 
 
-def all_halves(parts: list[Halves]) -> Halves:
-    """Return the Halves of several runs together."""
-    count, counts = sum(part.count for part in parts), np.array([part.count for part in parts], float)
-    means = np.array([part.mean for part in parts])
+def pooled_statistics(runs: list[SplitStatistics]) -> SplitStatistics:
+    """Return the SplitStatistics of several runs together."""
+    count, counts = sum(run.count for run in runs), np.array([run.count for run in runs], float)
+    means = np.array([run.mean for run in runs])
     mean = counts @ means / count
-    inside = sum((part.count - 1) * part.between for part in parts)
+    inside = sum((run.count - 1) * run.between for run in runs)
     between = (inside + counts @ (means - mean) ** 2) / (count - 1)
-    within = sum(part.count * part.within for part in parts) / count
-    return Halves(count, min(part.draws for part in parts), mean, np.asarray(between), np.asarray(within))
+    within = sum(run.count * run.within for run in runs) / count
+    return SplitStatistics(count, min(run.draws for run in runs), mean, np.asarray(between), np.asarray(within))
 
 
 def widened(count: int) -> float:

@@ -21,7 +21,7 @@ import numpy as np
 from ...checking.arrays import align_columns
 from ...checking.budgets import check_memory
 from ...checking.calls import show_call
-from ...checking.validation import ArrayLike, check_choice, check_count, check_spins, generator
+from ...checking.validation import ArrayLike, as_generator, check_choice, check_count, check_spins
 from ...estimate import Estimate, warn_unless_converged
 from ...methods import method
 from ...model import BoltzmannMachine, check_model, names_at, neighbours
@@ -135,7 +135,7 @@ def gibbs(
     True
     """
     check_model(model)
-    rng = generator(rng)
+    rng = as_generator(rng)
     stream = stream_of(rng)
     n_sweeps = check_count("n_sweeps", n_sweeps)
     burn_in = check_count("burn_in", burn_in, 0)
@@ -165,7 +165,7 @@ def gibbs(
                 "rhat": averages.rhat,
                 "ess": averages.ess,
                 "n_draws": averages.n_draws,
-                "halves": averages.halves,
+                "split": averages.split,
                 "streams": (stream,),
             },
             model=model,

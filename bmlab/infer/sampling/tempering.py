@@ -32,7 +32,7 @@ import scipy
 from ...checking.arrays import first_smallest, no_such_attribute
 from ...checking.budgets import check_memory
 from ...checking.calls import show_call
-from ...checking.validation import ArrayLike, check_array, check_count, describe, generator, summary
+from ...checking.validation import ArrayLike, as_generator, check_array, check_count, describe, summary
 from ...estimate import UNKNOWN, Bounded, Estimate, warn_unless_converged
 from ...methods import method
 from ...model import BoltzmannMachine, check_model, energy_of
@@ -103,7 +103,7 @@ def temper(
     True
     """
     check_model(model)
-    rng = generator(rng)
+    rng = as_generator(rng)
     stream = stream_of(rng)
     n_sweeps = check_count("n_sweeps", n_sweeps)
     burn_in = check_count("burn_in", burn_in, 0)
@@ -148,7 +148,7 @@ def temper(
                 "rhat": averages.rhat,
                 "ess": averages.ess,
                 "n_draws": averages.n_draws,
-                "halves": averages.halves,
+                "split": averages.split,
                 "streams": (stream,),
             },
             model=model,

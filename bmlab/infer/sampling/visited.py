@@ -21,7 +21,7 @@ import numpy as np
 
 from ...checking.arrays import no_such_attribute
 from ...checking.calls import show_call
-from ...checking.validation import ArrayLike, check_count, generator, summary
+from ...checking.validation import ArrayLike, as_generator, check_count, summary
 from ...estimate import Bounded, Estimate, as_corr, pair_sums, warn_unless_converged
 from ...methods import method
 from ...model import BoltzmannMachine, check_model, energy_of
@@ -87,7 +87,7 @@ def visited(
     (Bounded(2.6961 (proven: at least 2.6961)), Bounded(2.6961 (exact)))
     """
     check_model(model)
-    rng = generator(rng)
+    rng = as_generator(rng)
     n_sweeps = check_count("n_sweeps", n_sweeps, 2)
     s, half = first_states(model, rng, start, n_chains), n_sweeps // 2
     chains = Chains(model, s.T, rng, classes=one_by_one(model.n), n_sweeps=n_sweeps)

@@ -35,7 +35,7 @@ from ...methods import method
 from ...model import BoltzmannMachine, check_model, with_offset
 from ...running.compiling import has_numba
 from ...running.progress_bars import with_progress
-from ...running.sparsity import entries
+from ...running.sparsity import values_at
 from .coordinate_descent import stopping_message
 from .free_bounds import within_free_bounds
 from .linear_response import Response, TreeBranches, couplings, linear_response
@@ -176,7 +176,7 @@ def _first_messages(model, graph, start):
             f"start must be the `state` of a bethe() answer for {model.n} units, found shape "
             f"{start.shape}; pass start=None"
         )
-    return entries(scipy.sparse.csr_array(start), (graph.row, graph.col))
+    return values_at(scipy.sparse.csr_array(start), (graph.row, graph.col))
 
 
 def messages_from(model: BoltzmannMachine, m: np.ndarray) -> scipy.sparse.csr_array:
@@ -247,7 +247,7 @@ def pair_beliefs(j: np.ndarray, field: np.ndarray, other_field: np.ndarray) -> t
 def bethe_response(model: BoltzmannMachine, graph: Graph, mean: np.ndarray, p: np.ndarray) -> Response:
     """Return the Response to beliefs p (4, edges), inconsistent also where a pair's covariance is not theirs."""
     covariance, response = pair_response(model, graph, mean, p)
-    pairs = entries(as_corr(model, response.pairs), (graph.row, graph.col))
+    pairs = values_at(as_corr(model, response.pairs), (graph.row, graph.col))
     gap = np.abs(pairs - mean[graph.row] * mean[graph.col] - covariance)
     return response._replace(inconsistency=max(response.inconsistency, float(gap.max(initial=0))))
 
@@ -270,7 +270,7 @@ def pair_response(
     off_diagonal = _as_matrix(model, graph, appearance * rho / unexplained)
     if model.is_sparse:
         _, row, col = couplings(model)  # all stored couplings, zeros as well
-        return covariance, linear_response(model, mean, diagonal, entries(off_diagonal, (row, col)), branches)
+        return covariance, linear_response(model, mean, diagonal, values_at(off_diagonal, (row, col)), branches)
     return covariance, linear_response(model, mean, diagonal, off_diagonal.toarray(), branches)
 
 
