@@ -11,13 +11,16 @@ as_a_student = [
 
 
 def one_of(cases, kind=lambda case: None, ids=None, mark=exhaustive):
-    """Cases as parameters of a test, all but the first of each kind with a mark: exhaustive, or slow.
+    """Cases as parameters of a test, all but the first of each kind with the mark exhaustive.
 
+    mark   slow, if make check takes the first alone, too
     kind   a function of a case; without it all are of one kind
     """
     seen, marked = set(), []
     for case, name in zip(cases, ids or cases, strict=True):
         one = kind(case)
-        marked.append(pytest.param(case, id=str(getattr(name, "__name__", name)), marks=[mark] * (one in seen)))
+        marked.append(
+            pytest.param(case, id=str(getattr(name, "__name__", name)), marks=[exhaustive, mark] * (one in seen))
+        )
         seen.add(one)
     return marked

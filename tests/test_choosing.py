@@ -11,6 +11,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from machines import KINDS, LARGE, by_magnetisation, large_machine, random_machine
+from selection import exhaustive
 from test_contract import machine
 
 import bmlab
@@ -242,6 +243,7 @@ def law_same_bits(work):
         assert bits_of(*work()) == alone
 
 
+@exhaustive
 @pytest.mark.slow
 def test_the_clock_decides_nothing():
     glass = bmlab.sherrington_kirkpatrick(45, rng=np.random.default_rng(0), scale=1.5)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from scipy import sparse, stats
-from selection import one_of, slow
+from selection import exhaustive, one_of, slow
 from test_belief_propagation import forest
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -167,10 +167,14 @@ FORMS = {
     "sparse and clamped": sparse_and_clamped,
 }
 SAME_WALK = as_sparse, with_stored_zeros, hotter, clamped, sparse_and_clamped  # samplers pass through the same states
-QUICK_FORMS = "as it is", "signs turned", "sparse and clamped"  # that `make check` tries, `make test` all
+QUICK_FORMS = (
+    "as it is",
+    "signs turned",
+    "sparse and clamped",
+)  # that `make check` and `make test` try, `make test-all` all
 every_form = pytest.mark.parametrize(
     "form",
-    [pytest.param(form, marks=[pytest.mark.slow] * (name not in QUICK_FORMS)) for name, form in FORMS.items()],
+    [pytest.param(form, marks=[slow, exhaustive] * (name not in QUICK_FORMS)) for name, form in FORMS.items()],
     ids=FORMS,
 )
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import sparse
-from selection import one_of, slow
+from selection import exhaustive, one_of, slow
 
 import bmlab
 
@@ -125,6 +125,7 @@ def test_the_lowest_states_are_those_of_all_states_in_their_order(seed, form):
         assert (found.energies == model.energy(found.states)).all()
 
 
+@exhaustive
 @pytest.mark.slow
 def test_the_lowest_states_of_a_machine_that_is_too_large_to_list():
     """A chain of 40 with random couplings: its two lowest, and then those with one domain wall at a weak coupling."""

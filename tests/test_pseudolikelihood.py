@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import structure
 from scipy.optimize import linprog
+from selection import exhaustive
 
 import bmlab
 from bmlab import plain
@@ -252,6 +253,7 @@ def test_the_least_ebic_finds_the_couplings_of_a_ring():
     assert exactly >= 3
 
 
+@exhaustive
 @pytest.mark.slow
 def test_graphs_are_recovered_as_well_as_by_a_logistic_regression_a_unit():
     trials = [structure.trial(9, 1000, seed) for seed in range(4)]

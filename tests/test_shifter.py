@@ -5,6 +5,7 @@ import csv
 import numpy as np
 import pytest
 import shifter
+from selection import exhaustive
 
 import bmlab
 
@@ -44,6 +45,7 @@ def test_nobody_beats_the_best_guess_on_all_cases():
     assert len(rows) == 9 * len(shifter.STEPS) * len(shifter.SEEDS)
 
 
+@exhaustive
 def test_learning_begins_to_name_the_shift():
     """On a quarter of the cases two thousand steps leave a guess of one in three behind by five standard errors."""
     some = DATA[np.random.default_rng(0).permutation(len(DATA))[:192]]

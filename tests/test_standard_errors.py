@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from selection import exhaustive
 from test_ascent import blank
 
 import bmlab
@@ -238,6 +239,7 @@ def test_they_cover_the_truth(name):
     law_coverage(name, 20)
 
 
+@exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
 def test_they_cover_the_truth_of_many_machines(name):

@@ -7,6 +7,7 @@ from pathlib import Path
 import digits
 import numpy as np
 import pytest
+from selection import exhaustive
 
 import bmlab
 
@@ -57,6 +58,7 @@ def test_the_setting_in_the_table_is_the_first_best_of_its_grid():
     assert chosen == best
 
 
+@exhaustive
 @pytest.mark.parametrize("name", ["independent", "mean-field inverse", "SVM"])
 def test_a_row_can_be_made_again(name):
     row = next(row for row in stored(digits.TABLE) if row["rule"] == name and row["copies"] == "none")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import rivals
+from selection import exhaustive
 
 import bmlab
 
@@ -16,6 +17,7 @@ def test_what_is_kept_back_is_not_learnt_and_each_image_is_kept_back_once():
     assert np.array_equal(splits[4][0], images[:800]) and np.array_equal(splits[0][0], images[200:])
 
 
+@exhaustive
 def test_a_row_can_be_made_again():
     """Up to a tenth of a nat: single precision and other processors take another walk to the same height."""
     stored = TABLE[(TABLE["hidden"] == 12) & (TABLE["steps"] == 400) & (TABLE["fold"] == 4)][0]
