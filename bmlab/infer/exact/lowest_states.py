@@ -82,7 +82,8 @@ class Lowest:
 def sum_by_lowest(model: BoltzmannMachine, moments: bool = True) -> Sums:
     """Return the Sums, log Z alone without `moments`, at any temperature."""
     groups, lists, products = groups_of(model.n)
-    top, sums = -np.inf, (0.0,)
+    sums: tuple = ()
+    top = -np.inf
     with one_thread():
         for a, b, logs in Lowest(model).tiles(len(lists[2])):
             new = max(top, float(logs.max()))
