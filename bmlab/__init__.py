@@ -39,6 +39,7 @@ from .learn.clamped_batches import clamped_gibbs, clamped_mean_field
 from .learn.completion import Completion, complete, conditional
 from .learn.contrastive_divergence import pcd
 from .learn.fitting import fit
+from .learn.group_test import GroupTest, group_test
 from .learn.inversion import invert_bethe, invert_mean_field, invert_tap
 from .learn.likelihood import clamped, gradient, log_likelihood, log_prob
 from .learn.maximum_likelihood import maximize
@@ -105,6 +106,7 @@ __all__ += [
     "Bracket",
     "Completion",
     "GroundState",
+    "GroupTest",
     "LowestStates",
     "Moments",
     "PenaltyPath",
@@ -125,6 +127,7 @@ __all__ += [
     "from_bits",
     "from_dimod",
     "from_tables",
+    "group_test",
     "hopfield",
     "invert_bethe",
     "invert_tap",

@@ -9,6 +9,7 @@ quasi_newton                                    L-BFGS, Newton's steps, and whet
 standard_errors                                 of what was learnt
 misfit                                          whether a machine has the moments of its data
 triplets                                        whether pairs are enough
+group_test                                      whether two groups of rows differ
 penalties                                       a penalty chosen by rows that were held out
 contrastive_divergence                          restricted machines
 completion                                      what is missing, given what is known

@@ -37,13 +37,13 @@ from .observations import Moments, check_complete_rows, check_moments, check_pad
 
 MAX_MISFIT = 5.0  # errors; of the largest of a thousand differences the fourth is common
 EXACT_SECONDS = 0.02  # of a comparison; a pseudolikelihood of 30 units takes some 0.05
-CHAINS, SWEEPS, DRAWS = 100, 300, 30  # of a comparison by draws
+DRAWN_CHAINS, DRAWN_SWEEPS, KEPT_DRAWS = 100, 300, 30  # of a comparison by draws
 LADDERS, LADDER_BURN_IN, LADDER_SWEEPS, LADDER_DRAWS = 16, 200, 1000, 200
 MAX_DRAWN_WEIGHTS = 10**5  # of a machine, which n^2 is if it is dense; draws of more take longer than learning
 TIE = 1e-9  # of two misfits, as a share of the larger
-UNKNOWN = "how far its moments are from the data's is unknown"
-UNKNOWN_CLAMPED = f"{UNKNOWN}, since its hidden units are coupled"
-UNKNOWN_FREE = f"{UNKNOWN}, since chains of it do not agree, or it is too large to ask them"
+UNKNOWN_MISFIT = "how far its moments are from the data's is unknown"
+UNKNOWN_CLAMPED = f"{UNKNOWN_MISFIT}, since its hidden units are coupled"
+UNKNOWN_FREE = f"{UNKNOWN_MISFIT}, since chains of it do not agree, or it is too large to ask them"
 ADVICE = "go on from there by maximize(), or fit() with infer=functools.partial(bmlab.gibbs, rng=rng)"
 
 
@@ -94,7 +94,7 @@ def misfit(
     off = np.maximum(np.abs(goal - found) - allowed(model, pairs, penalty, bias_penalty, l1), 0)
     errors = np.hypot(np.concatenate(error), noise)
     if not len(off) or np.isnan(errors).any() or np.isnan(off).any():
-        return Misfit(np.nan, UNKNOWN)
+        return Misfit(np.nan, UNKNOWN_MISFIT)
     sizes = np.divide(off, errors, out=np.where(off > 0, np.inf, 0.0), where=errors > 0)
     k = int(np.argmax(sizes >= (1 - TIE) * sizes.max()))
     size = float(sizes[k])
@@ -197,10 +197,10 @@ def moments_of_machine(
         rows = None if rows is None or not (np.abs(rows) == 1).all() else rows
         rng, start = np.random.default_rng(0), None
         if rows is not None:
-            begun = rows[rng.integers(len(rows), size=CHAINS // 2)]
+            begun = rows[rng.integers(len(rows), size=DRAWN_CHAINS // 2)]
             start = np.vstack([begun, rng.choice([-1.0, 1.0], size=begun.shape)])
-        n_chains = CHAINS if start is None else None
-        answer = gibbs(model, rng=rng, start=start, n_chains=n_chains, n_sweeps=SWEEPS, n_draws=DRAWS)
+        n_chains = DRAWN_CHAINS if start is None else None
+        answer = gibbs(model, rng=rng, start=start, n_chains=n_chains, n_sweeps=DRAWN_SWEEPS, n_draws=KEPT_DRAWS)
         if not answer.converged and tempered:
             answer = temper(
                 model, rng=rng, n_ladders=LADDERS, burn_in=LADDER_BURN_IN, n_sweeps=LADDER_SWEEPS, n_draws=LADDER_DRAWS

@@ -82,14 +82,15 @@ def check_visible_rows(
     return data
 
 
-def _check_no_holes(data, names):
+def _check_no_holes(data, names, what="data"):
     """Raise ValueError where rows (N, n) have an entry that is nan."""
     holes = np.isnan(data)
     if holes.any() and data.ndim == 2:
         n_rows, n = data.shape
         raise ValueError(
-            f"data must be whole rows, found nan{in_column(names, ~holes)}, in {holes.any(0).sum()} of {n} columns and "
-            f"{holes.any(1).sum()} of {n_rows} rows; use fit() or maximize(), which take nan, or leave out such columns"
+            f"{what} must be whole rows, found nan{in_column(names, ~holes)}, in {holes.any(0).sum()} of {n} columns "
+            f"and {holes.any(1).sum()} of {n_rows} rows; use fit() or maximize(), which take nan, or leave out such "
+            "columns"
         )
 
 
@@ -105,21 +106,21 @@ def pad_hidden(model: BoltzmannMachine, data: np.ndarray) -> np.ndarray:
     return np.hstack([data, np.full((len(data), model.n - data.shape[1]), np.nan)])
 
 
-def check_complete_rows(data: Any, *, allow_constant: bool = False) -> np.ndarray:
+def check_complete_rows(data: Any, *, allow_constant: bool = False, what: str = "data") -> np.ndarray:
     """Return data (N, n) of -1/+1, float64, of which no unit is hidden; raise ValueError for others and for none.
 
     Also where there are fewer rows than columns and one of these is constant, unless that is allowed.
     """
-    names, found = names_of(data), np.atleast_2d(check_array("data", data))
-    _check_no_holes(found, names)
-    data = check_spins("data", found, names)
+    names, found = names_of(data), np.atleast_2d(check_array(what, data))
+    _check_no_holes(found, names, what)
+    data = check_spins(what, found, names)
     if data.ndim > 2 or not data.size:
-        raise ValueError(f"data must have at least one row and one column, found shape {data.shape}; pass (N, units)")
+        raise ValueError(f"{what} must have at least one row and one column, found shape {data.shape}; pass (N, units)")
     n_rows, n = data.shape
     if not allow_constant and n_rows < n and (1 - np.abs(data.mean(0)) < ZERO_PROBABILITY).any():
         raise ValueError(
-            f"data must be rows (N, units), found {n_rows} rows of {n} columns, one of them constant; pass "
-            "data.T if units are rows, or more rows"
+            f"{what} must be rows (N, units), found {n_rows} rows of {n} columns, one of them constant; pass "
+            f"{what}.T if units are rows, or more rows"
         )
     return data
 
