@@ -4,7 +4,7 @@
     bmlab.exact(machine)                      # an Estimate: mean, corr, log_z
     bmlab.mean_field(machine)                 # the same record, from another method
 
-A method is a callable  model -> Estimate.  bmlab.CORE names what notebooks 00 to 05 use; the rest is further: more
+A method is a callable  model -> Estimate.  bmlab.CORE names what notebooks 00 to 05b use; the rest is further: more
 methods, bounds, samplers, learners and converters.  Drawing is in bmlab.plot, real data in bmlab.data; bmlab.estimators
 are for scikit-learn, bmlab.widgets for notebooks.
 """
@@ -56,7 +56,7 @@ from .running.parallel import workers
 from .running.progress_bars import progress
 from .showing.introspection import about, show_source
 
-# Core: what notebooks 00 to 05 use, and the records of its answers.
+# Core: what notebooks 00 to 05b use, and the records of its answers.
 __all__ = [
     "BoltzmannMachine",
     "Bounded",

@@ -158,8 +158,8 @@ def card(path: Path) -> str:
 
 
 def level(path: Path) -> str:
-    """Core is 00 to 05; what has a letter or a larger number goes further."""
-    return "core" if re.match(r"0[0-5]_", path.stem) else "further"
+    """Core is 00 to 05 and 05b; what has another letter or a larger number goes further."""
+    return "core" if re.match(r"0[0-5]_|05b_", path.stem) else "further"
 
 
 def with_cards(text: str) -> str:

@@ -34,7 +34,7 @@ import numpy as np
 import bmlab
 from bmlab import plot
 ```"""
-HEADING = ".. rubric:: Further, beyond notebooks 00 to 05"
+HEADING = ".. rubric:: Further, beyond notebooks 00 to 05b"
 OTHERS = {
     "data": ("Data", bmlab.data),
     "plot": ("Figures", plot),

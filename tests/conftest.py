@@ -10,7 +10,7 @@ from hypothesis import settings
 settings.register_profile("untimed", deadline=None)  # a busy machine is no error
 settings.load_profile("untimed")
 
-LONGEST = ["test_exercises", "test_attacks", "test_proofs", "05_full_learning", "07_hidden_units"]
+LONGEST = ["test_exercises", "test_attacks", "test_proofs", "05_full_learning", "05b_which_method", "07_hidden_units"]
 LONGEST += ["06_your_own_data", "08_restricted_machines", "09_handwritten_digits", "test_blanks", "test_variants"]
 LONGEST += ["test_marks", "test_class"]
 FILES = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb"))

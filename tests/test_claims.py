@@ -46,8 +46,7 @@ def test_every_claim_was_tried_and_kept():
         assert (row["cell"], row["proof"], row["sentence"]) == (claim.cell, claim.proof, claim.sentence)
         if not claim.proof:  # `different` is blank until a claim is tried again: it was not counted before
             assert int(row["different"] or trials) >= claim.least, name
-            share = 0.95 if claim.notebook.startswith("05") else claim.share  # until 05 is two notebooks
-            assert int(row["held"]) >= share * trials, name
+            assert int(row["held"]) >= claim.share * trials, name
 
 
 def test_a_claim_that_may_lose_a_trial_says_so():

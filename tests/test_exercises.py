@@ -378,7 +378,7 @@ def as_right(mine, right, asked, rng):
 AS_RIGHT = {"np.linspace(0, 1, steps + 2)"}  # one step more, of an estimate of what is asked for
 
 
-@pytest.mark.parametrize("name", ["00_start", "01_theory", "03_gibbs_sampling", "05_full_learning", "07_hidden_units"])
+@pytest.mark.parametrize("name", ["00_start", "01_theory", "03_gibbs_sampling", "05b_which_method", "07_hidden_units"])
 def test_half_an_answer_is_told_what_is_missing(name, copy):
     notebook, asked = without_solutions(nbformat.read(BY_NAME[name], 4)), 0
     for one, test in answer_cells(notebook).values():

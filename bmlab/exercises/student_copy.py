@@ -62,7 +62,7 @@ CARD_HTML = (
     'background: white"><br><b>{number} {title}</b><br>{minutes}<br>{line}</a>'
 )
 BLANK = "@widgets.blank"
-CORE_NOTEBOOKS = {"00", "01", "02", "03", "04", "05"}
+CORE_NOTEBOOKS = {"00", "01", "02", "03", "04", "05", "05b"}
 _notebook = ""  # the one that is watched
 _running = ""  # the cell that runs
 _tries: dict[str, set[str]] = {}  # exercise without points -> what was tried

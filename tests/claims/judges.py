@@ -7,7 +7,9 @@ from scipy.special import comb, log_softmax, softmax
 
 import bmlab
 
-# Machines to try
+ANIMALS, PENALTY = bmlab.data.zoo().data, 0.03
+
+# Machines and tables to try
 
 
 def glass(n, seed, temperature=1.0, scale=1.0):
@@ -72,6 +74,15 @@ def one_against_all(seed):
     n, w, part = rng.integers(15, 19), rng.uniform(0.85, 1), rng.uniform(0.37, 0.43)
     biases = np.append(w * (n - 1) * 0.533, np.full(n - 1, -part * w))
     return bmlab.BoltzmannMachine(w * (1 - np.eye(n)), biases)
+
+
+def table(seed, n=10):
+    """101 animals drawn with replacement, and n of their properties."""
+    rng = np.random.default_rng(seed)
+    while True:
+        drawn = ANIMALS[rng.integers(101, size=101)][:, rng.permutation(15)[:n] if n < 15 else slice(None)]
+        if (np.abs(drawn.mean(0)) < 1).all():
+            return drawn
 
 
 def summit(data, penalty=0.03):

@@ -1,0 +1,159 @@
+"""What 05b_which_method says of mean field in the loop, of three ways to Z and of the rule for choosing, attacked.
+
+Other tables are all fifteen properties of 101 animals drawn with replacement; other machines are couples, rings,
+crowds, repelling units and glasses.  exact judges all of them but the large glasses.
+"""
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+import race
+from judges import ANIMALS, PENALTY, blank, couples, crowd, glass, off, radius, ring, scaled, score, summit, table
+from referee import claim, proved
+
+import bmlab
+from bmlab import choosing
+
+# --- mean field in the loop ---------------------------------------------------------------------------------------
+
+
+def by_mean_field(data, n=15, penalty=PENALTY, steps=401):
+    """The last step of a climb that asks mean field."""
+    return bmlab.fit(blank(n), data, bmlab.mean_field, rate=0.05, steps=steps, penalty=penalty, every=steps).steps[-1]
+
+
+@claim("05-71")
+def it_believes_it_has_arrived(seed):
+    """It believes it has arrived: its own moments match the data to 0.02. The truth is 0.52."""
+    step = by_mean_field(table(seed, 15))
+    true = bmlab.Step(step.model, step.clamped, bmlab.exact(step.model))
+    return min(0.1 - step.mismatch, true.mismatch - 0.3)
+
+
+@claim("05-71")
+def the_radius_comes_to_rest(seed):
+    """That of mean field's machine comes to rest near 1; the summit has 2.74."""
+    at_rest, at_top = radius(by_mean_field(table(seed, 15)).model), radius(summit(table(seed, 15)))
+    return min(0.4 - abs(at_rest - 1), at_top - at_rest - 1)
+
+
+@claim("05-71")  # where the data want a small one, the loop arrives; where they want a large one, it does not
+def the_radius_is_the_cause(seed):
+    """**The spectral radius tells why.**"""
+    losses = []
+    for wanted in 0.3, 2:
+        true = glass(10, seed, radius(glass(10, seed)) / wanted)
+        share = bmlab.probabilities(true)
+        data = bmlab.moments(bmlab.states(10), sample_weight=share)
+        end = by_mean_field(data, n=10, penalty=0.001, steps=801).model
+        losses.append(share @ (np.log(share) - bmlab.log_prob(end, bmlab.states(10))))
+    return min(0.02 - losses[0], losses[1] - 0.2)
+
+
+@proved("05-71", "With nothing hidden, L = <-E/T> - log Z, and mean field's log Z is at most the true one.")
+def flattery():
+    """With nothing hidden, a model judged by its own mean field never looks worse than it is."""
+
+
+def inverted(data):
+    """The notebook's closed form of mean field, its noise chosen on fifths of the rows."""
+    fifths, noises = np.array_split(np.arange(len(data)), 5), (0.02, 0.03, 0.05, 0.07, 0.1)
+    worth = [
+        sum(score(bmlab.invert_mean_field(np.delete(data, k, 0), noise=x).model, data[k]) for k in fifths)
+        for x in noises
+    ]
+    return bmlab.invert_mean_field(data, noise=noises[np.argmax(worth)]).model
+
+
+@claim("05-inverse-read")  # judged on the table itself, and on the animals that it did not draw
+def one_inverse_is_nearer(seed):
+    """**One inverse comes nearer to the summit than the loop, in nats and in weights.**"""
+    drawn = np.random.default_rng([seed, 2]).permutation(101)
+    seen, unseen = ANIMALS[drawn[:70]], ANIMALS[drawn[70:]]
+    top_of_it, loop, inverse = summit(seen), by_mean_field(seen).model, inverted(seen)
+    gains = [score(inverse, rows) - score(loop, rows) for rows in (seen, unseen)]
+    far = [np.linalg.norm(model.weights - top_of_it.weights) for model in (loop, inverse)]
+    return min(*gains, far[0] - far[1], score(top_of_it, seen) - score(inverse, seen))
+
+
+# --- which method -------------------------------------------------------------------------------------------------
+
+
+@cache
+def machines(seed):
+    """A couple, a ring, a crowd, repelling units and a glass, with fields or without."""
+    rng = np.random.default_rng([seed, 1])
+    n = int(rng.integers(4, 13))
+    crowd = 1 - np.eye(n)
+    shapes = couples(1), ring(n), crowd, -crowd, bmlab.sherrington_kirkpatrick(n, rng=rng).weights
+    return [bmlab.BoltzmannMachine(W, rng.choice([0.0, 0.1, 0.5, 1]) * rng.normal(size=len(W))) for W in shapes]
+
+
+@claim("05-89")
+def below_a_radius_of_three_tenths(seed):
+    """below a spectral radius of 0.3 `mean_field` errs by less than 0.03 (found by search, not proved: notebook 04)"""
+    for model in machines(seed):
+        weaker = scaled(model.weights, model.biases, 0.3)
+        yield 0.03 - off(bmlab.mean_field(weaker), weaker)
+
+
+@claim("05-89", range(10), share=0.95)  # exact kept from it, and asked afterwards
+def the_stated_error_holds(seed):
+    """`.info["error"]` states an error that holds in nearly all cases"""
+    for number, model in enumerate([*machines(seed)[1:], glass(20, seed)]):
+        some = model.at(radius(model) / (0.2, 0.7, 2)[(seed + number) % 3])
+        answer = choosing.without_exact(some, np.random.default_rng(seed), "moments", 1000)
+        yield np.nan_to_num(answer.info["error"] - off(answer, some), nan=-1)  # where it states none
+
+
+# --- three ways to Z ----------------------------------------------------------------------------------------------
+
+
+TIES = tuple(product((100, 200, 400), (0.5, 0.6, 0.7, 0.8), (1, -1)))
+
+
+@claim("05b-close", TIES)  # ties that attract or repel, with one valley; with two, of ties as weak, it is wrong
+def right_where_one_valley_is_left(n, pull, sign):
+    """Mean field is fast, and right where there is one valley and no unit depends much on any particular other."""
+    errors = []
+    for ties, mean, together in (crowd(n, sign * pull), crowd(n, pull + 1)):
+        answer = bmlab.mean_field(ties, starts=5)
+        errors.append(race.moments_off(answer, np.full(n, mean), np.full((n, n), together)))
+    return min(0.02 - errors[0], errors[1] - 0.04)
+
+
+@claim("05b-raced-z", share=0.95)  # 60 starts or 600, on other tables and glasses
+def more_time_buys_nothing(seed):
+    """That is the best product, and more time buys hardly anything."""
+    for machine in summit(table(seed, 15)), glass(20, seed, 0.3):
+        true = bmlab.exact(machine).log_z.value
+        few, many = (race.bare_loop(machine, starts).log_z for starts in (60, 600))
+        short, long = (true - bmlab.visited(machine, rng=seed, n_chains=100, n_sweeps=k).log_z.lower for k in (10, 100))
+        yield min(0.01 - abs(many - few), true - many - 0.05, short / 2 - long)
+
+
+@claim("05-raced")  # other tables, glasses and temperatures of ties; mean field from five starts, 100 sweeps
+def each_is_nearest_somewhere(seed):
+    """**On the ties mean field is nearest of the three; on the animals and in the glass the states visited are, until
+    brute force is through.**"""
+    margins = []
+    for machine in summit(table(seed, 15)), glass(20, seed, 0.3):
+        true, product = bmlab.exact(machine), bmlab.mean_field(machine, starts=5)
+        visited = bmlab.visited(machine, rng=seed, n_chains=100, n_sweeps=100)
+        missed = [true.log_z - answer.log_z.lower for answer in (visited, product)]
+        here = [race.moments_off(answer, true.mean, true.corr) for answer in (visited, product)]
+        margins += [missed[1] / 2 - missed[0], here[1] / 2 - here[0]]
+    ties, log_z, corr = race.weak_ties(200, 1.2 + seed / 10)
+    product, visited = bmlab.mean_field(ties, starts=5), bmlab.visited(ties, rng=seed, n_chains=100, n_sweeps=100)
+    there = [race.moments_off(answer, np.zeros(200), corr) for answer in (product, visited)]
+    lost = [log_z - answer.log_z.lower for answer in (product, visited)]
+    return min(*margins, there[1] / 100 - there[0], lost[1] / 100 - lost[0])
+
+
+@claim("05b-cold-read")  # other glasses: four times the sweeps find more, and each sum is a bound
+def the_rest_is_not_nothing(seed):
+    """**Of 100 cold units the states visited miss a part of $Z$, and do not say how much.**"""
+    cold = glass(100, seed, 0.3)
+    found = [bmlab.visited(cold, rng=seed, n_chains=100, n_sweeps=sweeps).log_z.lower for sweeps in (4500, 18_000)]
+    return found[1] - found[0]
