@@ -29,7 +29,7 @@ HTML = """<!doctype html><html lang="en"><meta charset="utf-8"><title>bmlab: a c
 <style>{style}</style><script>MathJax = {{ tex: {{ inlineMath: [["$", "$"], ["\\\\(", "\\\\)"]] }} }}</script>
 <script src="{mathjax}"></script><body>{body}</body></html>"""
 COVER = """<section class="cover"><p>bmlab {version}</p><h1>Nobody told it what an L is</h1>
-<p>A course on Boltzmann machines: the core, in six chapters</p><img alt="{alt}" src="data:image/png;base64,{png}">
+<p>A course on Boltzmann machines: the core, in seven chapters</p><img alt="{alt}" src="data:image/png;base64,{png}">
 <p class="about">Each chapter is a notebook, whose pictures move and whose numbers can be changed on a screen:
 <code>make lab</code>. Before a result you are asked for a prediction: choose before you read on. Exercises have no
 solutions here; they grade themselves there.</p></section>"""
