@@ -18,7 +18,21 @@ ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LOOKS = ROOT / "docs/looks"
 # Which picture of a notebook stands for it.
-COVERS = {"00": 1, "01": 4, "02": 0, "03": 0, "03b": 0, "03c": 0, "04": 1, "04b": 1, "05": 1, "05b": 0, "06": 3, "07": 1, "08": 3}
+COVERS = {
+    "00": 1,
+    "01": 4,
+    "02": 0,
+    "03": 0,
+    "03b": 0,
+    "03c": 0,
+    "04": 1,
+    "04b": 1,
+    "05": 1,
+    "05b": 0,
+    "06": 3,
+    "07": 1,
+    "08": 3,
+}
 COVERS |= {"09": 1, "10": 3}
 LINK = re.compile(r"\]\((?!\w+:)([^)\s#]*)(#[^)\s]*)?\)")
 STUB = "# YOUR CODE HERE"
