@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
+from scipy import linalg, sparse
 
 import bmlab
 from bmlab import plain
@@ -58,7 +58,7 @@ def test_every_algorithm_is_right(n, density, temperature, biased):
 
 def in_blocks(*machines):
     """Machines side by side, as one that is not coupled across."""
-    weights = sparse.block_diag([m.weights for m in machines]).toarray()
+    weights = linalg.block_diag(*(m.dense_weights for m in machines))
     return bmlab.BoltzmannMachine(weights, np.concatenate([m.biases for m in machines]), machines[0].temperature)
 
 

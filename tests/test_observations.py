@@ -129,7 +129,7 @@ def test_rows_that_may_be_the_units_are_doubted():
 def test_moments_of_another_number_of_units_are_refused(learn):
     """As those of the visible units alone are: what the hidden ones do is in the rows."""
     data = bmlab.moments([bmlab.states(3)])
-    with pytest.raises(ValueError, match=r"moments must be of all 4 units and pairs, found .*; pass rows where units"):
+    with pytest.raises(ValueError, match=r"moments must be of all 4 units and pairs, found .*; pass rows if units"):
         learn(bmlab.ising(4), data)
 
 
