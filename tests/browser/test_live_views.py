@@ -223,6 +223,8 @@ def test_held_units_decide_the_others_and_two_rows_take_turns(shown):
 def test_each_new_state_adds_its_weight_until_z_is_reached(shown):
     notebook, view = shown("visited")
     weights = np.exp(-bmlab.toy().energy(bmlab.states(3)))
+    until(notebook, view, "40 turns")  # it opens as full as its picture
+    view.get_by_role("button", name="Start anew").click()
     until(notebook, view, "0 of 8 states visited: they add up to 0.00")
     before = 0.0
     for _ in range(12):
