@@ -14,6 +14,7 @@ import numpy as np
 import scipy
 
 from .checking.arrays import first_smallest, no_such_attribute, sealed, spins, states
+from .checking.calls import show_call
 from .checking.validation import as_generator, check_count, describe, import_optional, summary
 
 MNIST_SOURCE = (
@@ -69,6 +70,7 @@ class Raster(NamedTuple):
     __getattr__ = no_such_attribute
 
 
+@show_call()
 def digits(threshold: int = 7) -> Images:
     """Return the 8 x 8 handwritten digits of scikit-learn, black and white: 1000 to train and 797 to test.
 
@@ -89,6 +91,7 @@ def digits(threshold: int = 7) -> Images:
     return sealed(Images(pixels[:1000], labels[:1000], pixels[1000:], labels[1000:], source))
 
 
+@show_call()
 def mnist(*, rng: np.random.Generator | int = 0) -> Images:
     """Return 28 x 28 handwritten digits, black and white: a pixel is +1 where its 0 to 255 is above 127.
 
@@ -113,6 +116,7 @@ def _black_and_white():
     return np.where(images > 127, 1, -1).astype(np.int8), labels
 
 
+@show_call()
 def encoder(v: int = 4) -> Encoder:
     """Return the v patterns of the v-h-v encoder: row k has unit k of V1 and unit k of V2 on, the others off.
 
@@ -124,6 +128,7 @@ def encoder(v: int = 4) -> Encoder:
     return sealed(Encoder(spins(np.tile(np.eye(v), 2))))
 
 
+@show_call()
 def shifter(n: int = 8) -> Shifter:
     """Return every pattern V1 of n units with V2, itself shifted with wraparound, and V3, one of three: which way.
 
@@ -141,6 +146,7 @@ def shifter(n: int = 8) -> Shifter:
     return sealed(Shifter(np.hstack([np.tile(first, (3, 1)), second, third]), ways))
 
 
+@show_call()
 def raster(bins: int, *, rng: np.random.Generator | int) -> Raster:
     """Return `bins` independent bins of ten SYNTHETIC neurons that share an input, and their true law.
 
@@ -221,6 +227,7 @@ class YesNo(NamedTuple):
         return "\n".join([*kept, *(f"left out: {why}" for why in self.left_out.values())])
 
 
+@show_call()
 def zoo() -> Zoo:
     """Return the Zoo table: 101 animals (rows) and 15 yes/no properties (columns), +1 for yes; its legs are left out.
 
@@ -233,6 +240,7 @@ def zoo() -> Zoo:
     return sealed(Zoo(spins(np.array(answers, dtype=float).T), names, tuple(header[1:-1]), classes))
 
 
+@show_call()
 def votes() -> Votes:
     """Return how the 435 members of the US House of Representatives voted on 16 key votes of 1984, and their parties.
 
@@ -258,6 +266,7 @@ def _shipped(name: str) -> tuple[list[str], list[list[str]]]:
     return header, rows
 
 
+@show_call()
 def yes_no(frame: Any) -> YesNo:
     """Return the two-valued columns of a DataFrame as -1/+1, nan where missing, and say why others are left out.
 

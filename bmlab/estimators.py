@@ -21,6 +21,7 @@ import scipy
 
 from .checking.arrays import first_largest, names_of
 from .checking.budgets import check_memory
+from .checking.calls import show_call
 from .checking.validation import check_count, check_number, check_positive, is_sparse, not_installed
 from .estimate import Bounded, warn_unless_converged
 from .infer.exact.dispatch import exact
@@ -132,6 +133,7 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
     np.float64(1.0)
     """
 
+    @show_call()
     def __init__(self, alpha: float = 5.0, *, binarize: float = 0.0, random_state: Any = None):
         self.alpha, self.binarize, self.random_state = alpha, binarize, random_state
 
@@ -192,6 +194,7 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
     array(['alike', 'unlike'], dtype='<U6')
     """
 
+    @show_call()
     def __init__(
         self, alpha: float = 5.0, *, binarize: float = 0.0, random_state: Any = None, n_jobs: int | None = None
     ):
@@ -256,6 +259,7 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
     (16, 3)
     """
 
+    @show_call()
     def __init__(
         self,
         n_components: int = 64,

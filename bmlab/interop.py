@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 import scipy
 
+from .checking.calls import show_call
 from .checking.validation import ArrayLike, check_array, check_names, describe, import_optional
 from .model import BoltzmannMachine, check_model
 
 
+@show_call()
 def from_bits(
     weights: ArrayLike, biases: ArrayLike, *, temperature: float = 1.0, names: Iterable[str] = ()
 ) -> BoltzmannMachine:
@@ -36,6 +38,7 @@ def from_bits(
     return replace(of_bits, weights=w / 4, biases=b / 2 + rows / 4, offset=-rows.sum() / 8 - b.sum() / 2)
 
 
+@show_call()
 def to_bits(model: BoltzmannMachine) -> tuple[Any, np.ndarray, float]:
     """Return (weights, biases, offset) of the 0/1 machine with E(x) = -1/2 x'Wx - b'x + offset: from_bits(), backwards.
 
@@ -51,6 +54,7 @@ def to_bits(model: BoltzmannMachine) -> tuple[Any, np.ndarray, float]:
     return 4 * w, 2 * b - 2 * rows, float(model.offset + b.sum() - rows.sum() / 2)
 
 
+@show_call()
 def from_tables(tables: dict[Any, ArrayLike], *, names: Iterable[str] = ()) -> BoltzmannMachine:
     """Return the machine with p(s) proportional to the product of tables of potentials.
 
@@ -118,6 +122,7 @@ def _logs(scope, table):
     return np.log(table)
 
 
+@show_call()
 def to_dimod(model: BoltzmannMachine) -> Any:
     """Return the machine as a dimod.BinaryQuadraticModel (SPIN); its temperature is left out, dimod has none.
 
@@ -133,6 +138,7 @@ def to_dimod(model: BoltzmannMachine) -> Any:
     return make(-model.biases, (upper.row, upper.col, -upper.data), model.offset, "SPIN", variable_order=labels)
 
 
+@show_call()
 def from_dimod(bqm: Any, *, temperature: float = 1.0) -> BoltzmannMachine:
     """Return the machine of a dimod.BinaryQuadraticModel, of -1/+1 (SPIN) or 0/1 (BINARY) variables.
 

@@ -42,6 +42,7 @@ def sherrington_kirkpatrick(n: int, *, rng: np.random.Generator | int, scale: fl
     return BoltzmannMachine(weights, rng.normal(scale=0.1 * scale, size=n))
 
 
+@show_call()
 def ising(
     shape: int | Iterable[int], *, coupling: float = 1.0, field: float = 0.0, periodic: bool = True
 ) -> BoltzmannMachine:
@@ -67,6 +68,7 @@ def ising(
     return BoltzmannMachine(weights + weights.T, np.full(site.size, field))
 
 
+@show_call()
 def hopfield(patterns: ArrayLike) -> BoltzmannMachine:
     """Store patterns (p, n) of -1/+1 as valleys: w_ij = sum over patterns of s_i s_j / n.
 
@@ -84,6 +86,7 @@ def hopfield(patterns: ArrayLike) -> BoltzmannMachine:
     return BoltzmannMachine(symmetric(patterns.T @ patterns / n), np.zeros(n), names=names)
 
 
+@show_call()
 def restricted(weights: ArrayLike, visible_biases: ArrayLike, hidden_biases: ArrayLike) -> BoltzmannMachine:
     """Couple each visible unit to each hidden one by weights (v, h), and no two units of a layer: an RBM.
 
@@ -106,6 +109,7 @@ def restricted(weights: ArrayLike, visible_biases: ArrayLike, hidden_biases: Arr
     return BoltzmannMachine(both, np.concatenate(biases), couplings=hidden[:, None] != hidden)
 
 
+@show_call()
 def toy() -> BoltzmannMachine:
     """Return the course's three units, eight states by hand: w01 = 1, w12 = 1/2, w02 = -1/2, b0 = 1/2.
 
@@ -115,6 +119,7 @@ def toy() -> BoltzmannMachine:
     return BoltzmannMachine([[0, 1, -0.5], [1, 0, 0.5], [-0.5, 0.5, 0]], np.array([0.5, 0, 0]))
 
 
+@show_call()
 def medium() -> BoltzmannMachine:
     """Return the course's ten frustrated units: a Sherrington-Kirkpatrick machine, the same in every notebook.
 

@@ -35,6 +35,7 @@ from .checking.arrays import (
     read_only,
     unit_name,
 )
+from .checking.calls import show_call
 from .checking.validation import (
     ArrayLike,
     check_names,
@@ -96,6 +97,7 @@ class BoltzmannMachine:
     names: tuple[str, ...]
     couplings: np.ndarray | None
 
+    @show_call("bmlab.BoltzmannMachine(weights, biases)")
     def __init__(
         self,
         weights: ArrayLike,
@@ -182,6 +184,7 @@ class BoltzmannMachine:
         """How many entries of the weights differ from 0, both triangles; of a sparse machine, how many are stored."""
         return int(self.weights.nnz if self.is_sparse else np.count_nonzero(self.weights != 0))
 
+    @show_call()
     def coupling_count(self) -> int:
         """Return how many pairs of units are coupled."""
         return self.weight_count // 2
@@ -191,6 +194,7 @@ class BoltzmannMachine:
         """Classes of units (indices) that are not coupled inside, see sparsity.py."""
         return colour_classes(self.weights, self.weight_count)
 
+    @show_call()
     def field(self, s: ArrayLike) -> np.ndarray:
         """Return h_i = sum_j w_ij s_j + b_i for states (..., n), in the same shape; a unit at 0 sends no field.
 
@@ -199,6 +203,7 @@ class BoltzmannMachine:
         """
         return field_of(self, self._checked(s))
 
+    @show_call()
     def energy(self, s: ArrayLike) -> np.ndarray:
         """Return E(s) of the states (or means) s (..., n), in shape (...)."""
         return energy_of(self, check_no_bits(self._checked(s)))
@@ -206,6 +211,7 @@ class BoltzmannMachine:
     def _checked(self, s):
         return check_states(self.n, align_columns("states", s, self.names, whole=True))
 
+    @show_call()
     def log_boltzmann(self, s: ArrayLike, log_z: float) -> np.ndarray:
         """Return log p(s) = -E(s)/T - log Z of the states s (..., n), in shape (...).
 
@@ -213,6 +219,7 @@ class BoltzmannMachine:
         """
         return -self.energy(s) / self.temperature - check_number("log_z", log_z)
 
+    @show_call()
     def indices(self, units: Units) -> np.ndarray:
         """Return the indices (k,) of units: one index or name, several, a slice, a mask (n,); else ValueError."""
         if getattr(getattr(units, "dtype", None), "kind", "") == "b":
@@ -234,10 +241,12 @@ class BoltzmannMachine:
         way_out = did_you_mean(name, self.names) if self.names else nameless
         raise ValueError(f"{name!r} is no unit; {way_out}")
 
+    @show_call()
     def at(self, temperature: float) -> BoltzmannMachine:
         """Return the same machine at another temperature."""
         return replace(self, temperature=temperature)
 
+    @show_call()
     def clamp(self, units: Units | dict, values: ArrayLike | None = None) -> BoltzmannMachine:
         """Clamp `units` (indices, names, a mask) to `values` (-1/+1); return the machine of the others, in their order.
 
@@ -266,6 +275,7 @@ class BoltzmannMachine:
             couplings=None if self.couplings is None else self.couplings[free][:, free],
         )
 
+    @show_call()
     def save(self, path: str | PathLike) -> None:
         """Write the machine to `path` as an .npz file that load() reads back to the bit; a link is followed."""
         w = self.weights
@@ -325,6 +335,7 @@ def same_machine(one: BoltzmannMachine, other: BoltzmannMachine) -> bool:
 SAVED_PARTS = ("weights", "data", "indices", "indptr", "biases", "temperature", "offset", "names", "couplings")
 
 
+@show_call()
 def load(path: str | PathLike) -> BoltzmannMachine:
     """Read a machine that save() wrote; raise ValueError where the file is torn or is something else.
 

@@ -7,6 +7,9 @@ import re
 import pytest
 
 import bmlab
+import bmlab.estimators
+import bmlab.plot
+import bmlab.widgets
 
 MODEL = bmlab.toy()
 DATA = bmlab.sample(MODEL, 40, rng=0)
@@ -35,6 +38,41 @@ def test_a_call_that_does_not_fit_is_told_one_that_does(name):
     assert "'rng'" in sentence(name, seed=0) or "rng" not in inspect.signature(getattr(bmlab, name)).parameters
     assert "by position and the others by name; try" in sentence(name, *range(9))
     assert pickle.loads(pickle.dumps(getattr(bmlab, name))) is getattr(bmlab, name)
+
+
+def public_calls():
+    """Every function of the package and of its modules, every method of a machine, every class that one makes."""
+    found = {
+        f"bmlab.{name}": getattr(bmlab, name) for name in bmlab.__all__ if inspect.isfunction(getattr(bmlab, name))
+    }
+    found["bmlab.BoltzmannMachine"] = bmlab.BoltzmannMachine
+    methods = [name for name, f in vars(bmlab.BoltzmannMachine).items() if inspect.isfunction(f) and name[0] != "_"]
+    found |= {f"machine.{name}": getattr(MODEL, name) for name in methods}
+    for module in (bmlab.data, bmlab.estimators, bmlab.plot, bmlab.widgets):
+        own = getattr(module, "__all__", None) or [
+            name
+            for name, f in vars(module).items()
+            if inspect.isfunction(f) and f.__module__ == module.__name__ and name[0] != "_"
+        ]
+        found |= {f"{module.__name__}.{name}": getattr(module, name) for name in own}
+    return {name: thing for name, thing in found.items() if callable(thing)}
+
+
+CALLABLE = public_calls()
+
+
+@pytest.mark.parametrize("name", CALLABLE)
+def test_every_call_that_does_not_fit_gets_a_sentence_with_one_that_does(name):
+    """exact(toy, True), pseudolikelihood(model, data) and data.raster() got Python's own words."""
+    thing, own = CALLABLE[name], name.rpartition(".")[2]
+    kinds = {p.kind for p in inspect.signature(thing).parameters.values()}
+    wrong = [((), {"zzz": 1})] if inspect.Parameter.VAR_KEYWORD not in kinds else []
+    wrong += [((None,) * 40, {})] if inspect.Parameter.VAR_POSITIONAL not in kinds else []
+    for args, kwargs in wrong:
+        with pytest.raises(TypeError, match=rf"^{own}\(\) (has|takes|needs) .*; try (bmlab|machine)\.") as error:
+            thing(*args, **kwargs)
+        assert error.value.__cause__ is None and error.value.__context__ is None
+    assert len(CALLABLE) > 100
 
 
 def test_names_of_other_libraries_lead_to_ours():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 from typing import Any, NoReturn
 
@@ -10,6 +9,7 @@ import numpy as np
 import scipy
 
 from .budgets import check_memory
+from .calls import show_call
 from .validation import (
     ArrayLike,
     check_array,
@@ -17,6 +17,7 @@ from .validation import (
     check_finite,
     check_spins,
     describe,
+    did_you_mean,
     in_column,
     is_sparse,
     some_values,
@@ -27,6 +28,7 @@ SYMMETRY_ROUNDING = 1e-12  # of w_ij - w_ji, in units of the largest weight: bel
 TIE_ROUNDING = 1e-10  # numbers tie if they differ by no more than this, in units of the largest of them
 
 
+@show_call()
 def spins(bits: ArrayLike) -> Any:
     """Return -1/+1 (float64) for 0/1 or booleans, in the same shape; raise ValueError for any other value.
 
@@ -46,6 +48,7 @@ def spins(bits: ArrayLike) -> Any:
     return _like(bits, 2.0 * values - 1.0)
 
 
+@show_call()
 def bits(spins: ArrayLike) -> Any:
     """Return 0/1 (int8) for -1/+1, in the same shape; raise ValueError for any other value.
 
@@ -65,6 +68,7 @@ def _like(table, values):
     return type(table)(values, index=index, **({} if columns is None else {"columns": columns}))
 
 
+@show_call()
 def states(n: int) -> np.ndarray:
     """Return all 2^n states, shape (2^n, n), -1 before +1, the last unit changing fastest.
 
@@ -80,6 +84,7 @@ def states(n: int) -> np.ndarray:
     return 2.0 * (codes & 1) - 1.0
 
 
+@show_call()
 def symmetric(matrix: ArrayLike) -> Any:
     """Return (A + A')/2 with a zero diagonal: the nearest weights to any square matrix A, sparse (CSR) where A is.
 
@@ -286,15 +291,6 @@ def align_pairs(what: str, data: Any, names: tuple[str, ...], advice: str = "") 
 def unit_name(names: tuple[str, ...], unit: Any) -> str:
     """Return what a sentence calls a unit: its name, or its number where it has none."""
     return repr(names[unit]) if names else str(unit)
-
-
-def did_you_mean(name: str, names: Sequence[str], otherwise: str = "see machine.names") -> str:
-    """Return what may have been meant by a name that is none."""
-    from difflib import get_close_matches  # for the message alone
-
-    for close in get_close_matches(name, names, 1):
-        return f"did you mean {close!r}?"
-    return otherwise
 
 
 def no_such_attribute(self: Any, name: str) -> NoReturn:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from numbers import Real
@@ -281,6 +282,15 @@ def as_generator(rng: Any) -> np.random.Generator:
         raise ValueError(
             f"rng must be a generator or a seed, found {describe(rng)}; pass np.random.default_rng(0)"
         ) from None
+
+
+def did_you_mean(name: str, names: Sequence[str], otherwise: str = "see machine.names") -> str:
+    """Return what may have been meant by a name that is none."""
+    from difflib import get_close_matches  # for the message alone
+
+    for close in get_close_matches(name, names, 1):
+        return f"did you mean {close!r}?"
+    return otherwise
 
 
 def import_optional(module: str, caller: str, install: str) -> Any:

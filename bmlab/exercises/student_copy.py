@@ -20,6 +20,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ..checking.calls import show_call
 from ..running.files import write_bytes
 from .answers import ENDLESS, OWN_ASSERT, READ_ONLY, WRITES, Unanswered, as_asked, kind_of_slip, kind_of_value
 from .hints import FEW_DIGITS, named_in_test
@@ -70,6 +71,7 @@ _as_typed: dict[str, Any] = {}  # answers as they were typed, while a test takes
 _open_cells: dict[str, str] = {}  # answers that are still to be written, and the sentence of each
 
 
+@show_call()
 def variant(student: str, variants: Sequence[Numbers]) -> Numbers:
     """Return one of the variants: the same for the same student number, on every machine and in every year.
 
@@ -87,6 +89,7 @@ def variant(student: str, variants: Sequence[Numbers]) -> Numbers:
     return variants[int.from_bytes(digest) % len(variants)]
 
 
+@show_call()
 def blank(function: Callable) -> Callable:
     """Decorate a function that a student is to write: its name means the package's version, until it is right.
 

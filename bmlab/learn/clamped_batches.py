@@ -34,6 +34,7 @@ SUMMED_UNITS = (
 CLAMPED_STATES_AT_ONCE = 2**20  # of hidden units, summed over at a time
 
 
+@show_call()
 def clamped_mean_field(
     model: BoltzmannMachine,
     data: ArrayLike,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..checking.arrays import align_columns, no_such_attribute, sealed, units_of
+from ..checking.calls import show_call
 from ..checking.validation import ArrayLike, in_column, is_sparse
 from ..estimate import Bounded, Estimate, Method, call_method, check_method
 from ..infer.exact.dispatch import exact
@@ -54,6 +55,7 @@ class Completion:
         return f"Completion({self.known.shape}, {missing.sum()} missing{found}{mark})"
 
 
+@show_call()
 def complete(model: BoltzmannMachine, known: ArrayLike | dict, infer: Method = exact) -> Completion:
     """Fill in what is missing by its mean, given what is known.
 
@@ -81,6 +83,7 @@ def complete(model: BoltzmannMachine, known: ArrayLike | dict, infer: Method = e
     return Completion(known, mean.reshape(known.shape), error.reshape(known.shape), answers)
 
 
+@show_call()
 def conditional(model: BoltzmannMachine, query: dict | tuple, given: dict | tuple, infer: Method = exact) -> Bounded:
     """Return p(query | given), each a dict {unit: -1/+1} or a pair (units, values) of indices or names; {} is nothing.
 

@@ -20,6 +20,7 @@ import numpy as np
 import scipy
 
 from ..checking.arrays import align_columns, check_coupling_mask, names_of
+from ..checking.calls import show_call
 from ..checking.validation import ArrayLike, summary
 from ..running.threads import one_thread
 from .observations import check_complete_rows
@@ -45,6 +46,7 @@ class GroupTest(NamedTuple):
     __repr__ = summary
 
 
+@show_call()
 def group_test(data: ArrayLike, other: ArrayLike, *, couplings: ArrayLike | None = None) -> GroupTest:
     """Test whether two groups of whole rows, (N, n) and (M, n) of -1/+1, are of one machine, whichever it is.
 

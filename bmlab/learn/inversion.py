@@ -27,6 +27,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..checking.arrays import first_smallest, names_of, symmetric, unit_name
+from ..checking.calls import show_call
 from ..checking.validation import ArrayLike, check_share
 from ..estimate import Estimate, dense_corr, warn_unless_converged
 from ..infer.variational import naive_mean_field, tap_equations
@@ -38,6 +39,7 @@ from .observations import ZERO_PROBABILITY, check_complete_rows, check_each_vari
 from .record import Fit
 
 
+@show_call()
 def invert_mean_field(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     """Find the machine whose linear response is the covariance of the data: (N, n) of -1/+1, or moments().
 
@@ -62,6 +64,7 @@ def invert_mean_field(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     return warn_unless_converged(_solved("invert_mean_field", machine, data, noise, found.doubt))
 
 
+@show_call()
 def invert_tap(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     """Find the machine whose TAP means are those of the data (N, n), and its C^-1 outside the diagonal.
 
@@ -90,6 +93,7 @@ def invert_tap(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     return warn_unless_converged(_solved("invert_tap", machine, data, noise, doubt))
 
 
+@show_call()
 def invert_bethe(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     """Find the machine whose Bethe means are those of the data (N, n), and its C^-1 outside the diagonal.
 

@@ -17,6 +17,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from ..checking.budgets import time_in_words
+from ..checking.calls import show_call
 from ..checking.validation import ArrayLike, check_flag, describe, is_sparse
 from ..estimate import (
     Bounded,
@@ -42,6 +43,7 @@ from .observations import Moments, check_moments, check_padded_rows, unique_patt
 MAX_SUM_SECONDS = 600.0  # seconds that exact() may take for all machines of a log_prob(), as for one by itself
 
 
+@show_call()
 def clamped(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact, *, start: list | None = None) -> Estimate:
     """Average the machine over the data (N, v), -1/+1: moments of all n units, the mean of log Z(clamped).
 
@@ -87,6 +89,7 @@ def clamped_at(model: BoltzmannMachine, answer: Estimate) -> Estimate:
     return replace(answer, log_z=Bounded(log_z, 0.0, log_z, log_z), model=model, is_clamped=True)
 
 
+@show_call()
 def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tuple[Any, np.ndarray]:
     """Return (dL/dW, dL/db), shapes (n, n) and (n,): clamped minus free, divided by T.
 
@@ -108,6 +111,7 @@ def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tupl
     return slope, (clamped.mean - free.mean) / model.temperature
 
 
+@show_call()
 def log_likelihood(clamped: Estimate, free: Estimate) -> Bounded:
     """Return the mean of log p(v) over the data in nats a pattern, as an interval; it is never above 0.
 
@@ -158,6 +162,7 @@ def log_prob(
 ) -> tuple[np.ndarray, np.ndarray]: ...
 
 
+@show_call()
 def log_prob(
     model: BoltzmannMachine, data: ArrayLike, infer: Method = exact, *, return_std: bool = False
 ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:

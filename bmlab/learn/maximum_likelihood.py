@@ -20,6 +20,7 @@ import scipy
 
 from ..checking.arrays import first_largest
 from ..checking.budgets import time_in_words
+from ..checking.calls import show_call
 from ..checking.validation import ArrayLike, check_positive
 from ..estimate import (
     Estimate,
@@ -66,6 +67,7 @@ LOG_Z_ROUNDING = 1e-12  # of log Z, in units of its size: a rise that is less is
 FIRST_HIDDEN_WEIGHT = 0.3  # weight/T that a hidden unit begins with, where it would have none
 
 
+@show_call()
 def maximize(
     model: BoltzmannMachine,
     data: ArrayLike | Estimate,

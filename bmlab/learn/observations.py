@@ -17,6 +17,7 @@ from warnings import warn
 import numpy as np
 
 from ..checking.arrays import align_columns, check_coupling_mask, check_entries, names_of, unit_name, units_of
+from ..checking.calls import show_call
 from ..checking.validation import (
     ArrayLike,
     check_array,
@@ -238,6 +239,7 @@ class Moments(Estimate):
     is_clamped: bool = True
 
 
+@show_call()
 def moments(
     chunks: ArrayLike | Iterable[Any], *, bits: bool = False, sample_weight: ArrayLike | None = None
 ) -> Moments:

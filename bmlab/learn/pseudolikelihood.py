@@ -21,6 +21,7 @@ import numpy as np
 import scipy
 
 from ..checking.arrays import check_coupling_mask, log_2cosh, names_of, symmetric
+from ..checking.calls import show_call
 from ..checking.validation import ArrayLike, check_positive
 from ..estimate import warn_unless_converged
 from ..model import BoltzmannMachine, field_of
@@ -45,6 +46,7 @@ COMPONENT_TOLERANCE = 1e-6  # nats a unit of a parameter: the largest component 
 FIELDS_AT_ONCE = 2**18  # fields at a time: of many data they would fill the memory
 
 
+@show_call()
 def pseudolikelihood(
     data: ArrayLike,
     *,
@@ -245,6 +247,7 @@ def _by_units(s, share, w):
     return (share @ log_p).sum(), s.T @ (share[:, None] * residual), share @ residual
 
 
+@show_call()
 def pseudo_log_likelihood(model: BoltzmannMachine, data: ArrayLike) -> float:
     """Return the mean of sum_i log p(v_i | the other visible units) over the data (N, v), -1/+1: nats a pattern, exact.
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from ..checking.arrays import check_coupling_mask, first_largest, first_smallest, no_such_attribute, sealed, unit_name
 from ..checking.budgets import check_memory
+from ..checking.calls import show_call
 from ..checking.validation import ArrayLike, check_choice, check_positive, summary
 from ..estimate import Method, call_method, check_learning_method
 from ..infer.exact.dispatch import exact
@@ -59,6 +60,7 @@ class StandardErrors(NamedTuple):
     __getattr__ = no_such_attribute
 
 
+@show_call()
 def standard_errors(
     model: BoltzmannMachine | Fit,
     data: ArrayLike,

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..checking.arrays import no_such_attribute, sealed
 from ..checking.budgets import check_memory
+from ..checking.calls import show_call
 from ..checking.validation import ArrayLike, summary
 from ..running.progress_bars import with_progress
 from ..running.threads import one_thread
@@ -44,6 +45,7 @@ class Triplets(NamedTuple):
     __getattr__ = no_such_attribute
 
 
+@show_call()
 def triplets(data: ArrayLike) -> Triplets:
     """Return the connected triplets and P(K) of whole rows (N, n), -1/+1: of a table, or of draws of a machine.
 

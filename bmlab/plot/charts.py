@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checking.arrays import first_largest
+from ..checking.calls import show_call
 from ..checking.validation import check_choice
 from ..estimate import Estimate, check_estimate, dense_corr
 from .style import (
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from ..learn.record import Step
 
 
+@show_call()
 def curves(x: ArrayLike, lines: Mapping[str, ArrayLike], ax: Axes, **labels: Any) -> Axes:
     """Draw each y of `lines`, {name: y}, over x; the other keywords are those of ax.set: xlabel, ylabel, xscale, ...
 
@@ -61,6 +63,7 @@ def curves(x: ArrayLike, lines: Mapping[str, ArrayLike], ax: Axes, **labels: Any
     return label_lines(ax)
 
 
+@show_call()
 def phases(awake: Estimate, asleep: Estimate, ax: Axes, names: Iterable[str] = (), mark: str = "") -> Axes:
     """Draw each mean and each correlation, a line each: a frame for `awake`, filled as far as `asleep` has come.
 
@@ -85,6 +88,7 @@ def phases(awake: Estimate, asleep: Estimate, ax: Axes, names: Iterable[str] = (
     return ax
 
 
+@show_call()
 def moments(reference: Estimate, estimate: Estimate, ax: Axes, *, pair: tuple | None = None, named: str = "") -> Axes:
     """Draw the means and correlations of one Estimate against those of another, with bars of 2 stderr.
 
@@ -118,6 +122,7 @@ def moments(reference: Estimate, estimate: Estimate, ax: Axes, *, pair: tuple | 
     return ax
 
 
+@show_call()
 def learning(steps: Sequence[Step], ax: Any, what: str = "log_likelihood", pair: tuple | None = None) -> Any:
     """Draw the log-likelihood, or what="mismatch", of each Step against its number, with its two ends written.
 
@@ -173,6 +178,7 @@ def _before_and_after(steps, panels, pair):
     panels[1].legend(handles=key, frameon=False, handletextpad=0, borderpad=0, borderaxespad=0.3)
 
 
+@show_call()
 def bracket(proven: Bracket, estimates: Sequence[Estimate], ax: Axes) -> Axes:
     """Draw where a Bracket proves log Z to lie, as a grey band, and the log Z of several Estimates beside it.
 

@@ -8,12 +8,14 @@ from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from ..checking.calls import show_call
 from .style import INK, ON_LIGHT, headline, minus, readable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@show_call()
 def apply_style(figure: Figure) -> Figure:
     """Give a figure the looks of the course: no box, a clear ground, black and words as they read on light and dark.
 
@@ -53,6 +55,7 @@ def apply_style(figure: Figure) -> Figure:
     return figure
 
 
+@show_call()
 def show(alt: str) -> None:
     """Show the current figure and close it; alt says in words what it shows, for those who hear it instead.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checking.arrays import first_largest
+from ..checking.calls import show_call
 from ..checking.validation import check_array, check_positive, check_row, describe
 from ..model import BoltzmannMachine, check_model
 from .style import COLOURS, FAINT, HATCH, INK, MAX_LABELLED_UNITS, MINUS, OPEN, PLUS, UNMET, circle
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 ARROWS = {"alike": (INK, 5, 16, 2), "lit": (PLUS, 3, 12, 2), "faint": (FAINT, 0, 9, 1)}
 
 
+@show_call()
 def states(
     rows: ArrayLike, ax: Axes, bars: Mapping[str, ArrayLike] | None = None, *, model: BoltzmannMachine | None = None
 ) -> Axes:
@@ -57,6 +59,7 @@ def states(
     return ax
 
 
+@show_call()
 def glyph(
     ax: Axes,
     state: ArrayLike,
@@ -99,6 +102,7 @@ def glyph(
     return ax
 
 
+@show_call()
 def flows(matrix: ArrayLike, ax: Axes, states: ArrayLike, *, lit: Iterable[tuple[int, int]] | None = None) -> Axes:
     """Draw what flows (n, n) from states (rows) to states (columns), on a ring: more this way than back is an arrow.
 

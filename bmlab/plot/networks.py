@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from ..checking.calls import show_call
 from ..checking.validation import check_array, check_choice, check_row, describe
 from ..model import BoltzmannMachine, check_model
 from .style import (
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@show_call()
 def network(
     model: BoltzmannMachine,
     ax: Axes,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..checking.calls import show_call
 from ..checking.validation import check_array, check_choice, check_count, check_positive, describe
 from .style import APART, FAINT, HATCH, HATCHED, MINUS, OPEN, PLUS, TOGETHER, UNMET, escape_dollars
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@show_call()
 def images(
     rows: ArrayLike,
     ax: Axes,
@@ -59,6 +61,7 @@ def images(
     return ax
 
 
+@show_call()
 def answers(frame: Any, ax: Axes) -> Axes:
     """Draw a DataFrame of -1/+1 (N, units), a line a column with its name: +1 blue, -1 white, nan hatched.
 

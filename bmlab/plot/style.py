@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..checking.calls import show_call
 from ..methods import METHODS
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # of red, green and blue: IEC 61
 MAX_LABELLED_UNITS = 4  # up to here all states are drawn, and each weight is written at its line
 
 
+@show_call()
 def readable(colour: ColorType) -> str:
     """Return a colour as words have it in a figure that is shown, as bright as is read on light paper and dark alike.
 
@@ -59,6 +61,7 @@ def escape_dollars(names: Sequence[Any]) -> list[str]:
     return [str(name).replace("$", r"\$") for name in names]
 
 
+@show_call()
 def headline(ax: Axes, text: str, below: str = "") -> Axes:
     """Say above the axes what one sees, and below it, smaller, what is needed to read it.
 
@@ -74,6 +77,7 @@ def headline(ax: Axes, text: str, below: str = "") -> Axes:
     return ax
 
 
+@show_call()
 def label_lines(ax: Axes) -> Axes:
     """Write the label of each line at its right end, in its colour, and take the legend away.
 

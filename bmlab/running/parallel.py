@@ -18,6 +18,7 @@ from threading import current_thread
 from typing import Any
 
 from ..checking.budgets import allowed_cores
+from ..checking.calls import show_call
 from ..checking.validation import describe
 from .progress_bars import with_progress
 from .threads import has_threads, one_thread_only
@@ -28,6 +29,7 @@ _executor: ContextVar[tuple[Executor, int] | None] = ContextVar("workers", defau
 nested = ContextVar("this is done inside a task", default=False)
 
 
+@show_call()
 def workers(executor: Executor) -> AbstractContextManager[None]:
     """Let an executor do the tasks of exact sums inside a `with` block: what exact() and its kin share out, no more.
 

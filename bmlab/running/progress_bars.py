@@ -13,12 +13,14 @@ from itertools import count
 from operator import length_hint
 from time import perf_counter
 
+from ..checking.calls import show_call
 from ..checking.validation import import_optional
 
 BAR_DELAY = 1.0  # seconds before a loop shows a bar
 _bars: ContextVar[set | None] = ContextVar("the bars that are shown; None where none are to be", default=None)
 
 
+@show_call()
 @contextmanager
 def progress() -> Iterator[None]:
     """Show a bar for every loop inside that takes longer than a second, in a notebook or a terminal; needs tqdm.

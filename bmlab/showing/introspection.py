@@ -12,11 +12,13 @@ from types import ModuleType
 from threadpoolctl import threadpool_info
 
 from .._version import __version__
+from ..checking.calls import show_call
 from ..checking.validation import describe
 
 LIBRARIES = ("numpy", "scipy", "threadpoolctl", "numba", "matplotlib", "scikit-learn", "jupyterlab")
 
 
+@show_call()
 def show_source(function: Callable | ModuleType) -> None:
     """Print the source of a function, a class or a module; in a notebook, highlighted.
 
@@ -25,6 +27,8 @@ def show_source(function: Callable | ModuleType) -> None:
     """
     try:
         source = inspect.getsource(function)
+        if source.startswith("@") and "\ndef " in source:  # how it is decorated is of the house alone
+            source = source[source.index("\ndef ") + 1 :]
     except (TypeError, OSError):
         raise ValueError(
             f"function must have a source in Python, found {describe(function)}; try show_source(bmlab.gibbs)"
@@ -37,6 +41,7 @@ def show_source(function: Callable | ModuleType) -> None:
     display(Code(source, language="python"))
 
 
+@show_call()
 def about() -> None:
     """Print what a report of a bug needs: versions, the BLAS with its threads, and the cores.
 

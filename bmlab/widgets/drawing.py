@@ -8,6 +8,7 @@ from itertools import islice
 import numpy as np
 import traitlets
 
+from ..checking.calls import show_call
 from ..checking.validation import ArrayLike
 from ..infer.sampling.gibbs import gibbs
 from ..learn.ascent import learning_steps
@@ -47,6 +48,7 @@ class DrawView(View):
     patterns = traitlets.List().tag(sync=True)
     seed = traitlets.Int().tag(sync=True)
 
+    @show_call()
     def __init__(self, patterns: ArrayLike | None = None, *, shape: tuple[int, int] | None = None, seed: int = 0):
         if patterns is None:
             patterns, shape = [[1 if x == "#" else -1 for x in "".join(rows)] for rows in LETTERS], shape or (6, 6)

@@ -16,6 +16,7 @@ import traitlets
 from matplotlib.figure import Figure
 
 from .. import plot
+from ..checking.calls import show_call
 from ..plot.style import minus
 from . import controls as control
 from .pictures import Easel
@@ -24,6 +25,7 @@ from .view import View, script
 SIZE = 5.2, 3.8  # of the figure that a slider draws, inches: words of ten points are read on a telephone, too
 
 
+@show_call()
 def explore(draw: Callable, /, **controls: tuple | list) -> Explorer:
     """Call draw(ax=..., T=...) again as sliders move; where there is no kernel, show it where they start.
 

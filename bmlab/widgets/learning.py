@@ -8,6 +8,7 @@ from itertools import islice
 import numpy as np
 import traitlets
 
+from ..checking.calls import show_call
 from ..checking.validation import check_count, is_sparse
 from ..learn.record import Step
 from ..methods import key_of
@@ -42,6 +43,7 @@ class LearningView(View):
     names = traitlets.List().tag(sync=True)
     method = traitlets.Unicode().tag(sync=True)
 
+    @show_call()
     def __init__(self, climb: Iterator[Step], *, steps: int = 60):
         self._climb = iter(climb)
         taken = list(islice(self._climb, check_count("steps", steps)))

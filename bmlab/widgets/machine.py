@@ -12,6 +12,7 @@ from matplotlib.patches import Rectangle
 
 from .. import plot
 from ..checking.arrays import smallest_first, states
+from ..checking.calls import show_call
 from ..checking.validation import check_count
 from ..infer.exact.exact_sampling import probabilities
 from ..model import BoltzmannMachine, check_model
@@ -34,6 +35,7 @@ class ModelView(View):
     seed = traitlets.Int().tag(sync=True)
     names = traitlets.List().tag(sync=True)
 
+    @show_call()
     def __init__(self, model: BoltzmannMachine, *, seed: int = 0):
         name = type(self).__name__
         check_model(model)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import traitlets
 
+from ..checking.calls import show_call
 from ..checking.validation import ArrayLike, check_row, describe
 from ..model import BoltzmannMachine, check_model
 from ..plot.sheets import sides
@@ -41,6 +42,7 @@ class PaintView(View):
     biases = traitlets.Bytes().tag(sync=True)
     log_z = traitlets.List().tag(sync=True)
 
+    @show_call()
     def __init__(
         self,
         machines: Sequence[BoltzmannMachine],

@@ -14,6 +14,7 @@ from html import escape
 from IPython.display import display
 from IPython.utils.capture import CapturedIO, RichOutput, capture_output
 
+from ..checking.calls import show_call
 from ..plot.figures import cell_of_request
 from .view import WIDGETS_FOLDER
 
@@ -25,6 +26,7 @@ what the cell says.</summary>
 SIZES_HTML = {"width": "width", "data-points": "points"}  # attributes of a picture, by what its metadata call them
 
 
+@show_call()
 @contextmanager
 def predict(name: str) -> Iterator[None]:
     """Keep what is printed and drawn in this block folded until A, B or C is chosen.

@@ -15,6 +15,7 @@ import traitlets
 from IPython import get_ipython
 from matplotlib.figure import Figure
 
+from ..checking.calls import show_call
 from ..methods import METHODS
 from ..plot.figures import apply_style, cell_of_request, letters, png, request
 from .pictures import VIEW_COLOURS
@@ -50,6 +51,7 @@ class View(AnyWidget):
     picture = traitlets.Unicode().tag(sync=True)
     colours = traitlets.Dict().tag(sync=True)
 
+    @show_call()
     def __init__(self, figure: Figure, **traits: Any):
         # The name, stored unseen in the picture, keeps apart views that look alike, of one kernel or of several.
         picture, width, height = png(apply_style(figure), Description=f"bmlab view {uuid4()}")

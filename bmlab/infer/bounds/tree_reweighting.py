@@ -26,6 +26,7 @@ import numpy as np
 import scipy
 
 from ...checking.arrays import combined_field, log_2cosh, no_such_attribute
+from ...checking.calls import show_call
 from ...checking.validation import check_count, check_positive, describe, summary
 from ...estimate import Bounded, Estimate, as_corr, warn_unless_converged
 from ...methods import method
@@ -79,6 +80,7 @@ class Bound(NamedTuple):
     shortest=({"max_steps": 0},),
     fuzz={"max_steps": 3, "tolerance": 0.01},
 )
+@show_call()
 def trw(
     model: BoltzmannMachine, *, start: TreeDistribution | None = None, max_steps: int = 100, tolerance: float = 0.01
 ) -> Estimate:

@@ -20,6 +20,7 @@ import numpy as np
 import scipy
 
 from ...checking.arrays import log_2cosh
+from ...checking.calls import show_call
 from ...checking.validation import check_choice, check_positive
 from ...estimate import Bounded, Estimate, Method, as_corr, call_method, check_method, coupled_pairs
 from ...methods import method
@@ -43,6 +44,7 @@ from .trees import sum_by_tree
     shortest=({},),
     fuzz={"max_seconds": 600.0, "max_bytes": 1e9},
 )
+@show_call()
 def exact(
     model: BoltzmannMachine,
     *,
@@ -140,6 +142,7 @@ def _estimate(model, log_z, mean, corr, algorithm, predicted, begin):
     )
 
 
+@show_call()
 def entropy(model: BoltzmannMachine, infer: Method = exact) -> Bounded:
     """Return the entropy of the machine in nats, S = log Z + <E>/T, as a number with its error.
 

@@ -50,6 +50,7 @@ def draw_component(own: BoltzmannMachine, component: Component, size: int, rng: 
     return draw_by_cutset(own, cutset, size, rng)
 
 
+@show_call()
 def probabilities(model: BoltzmannMachine) -> np.ndarray:
     """Return p(s) of all 2^n states, shape (2^n,), in the order of bmlab.states(n); ValueError beyond the memory.
 

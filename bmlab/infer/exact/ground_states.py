@@ -26,6 +26,7 @@ import scipy
 
 from ...checking.arrays import no_such_attribute, sealed
 from ...checking.budgets import check_memory
+from ...checking.calls import show_call
 from ...checking.validation import check_count, summary
 from ...model import BoltzmannMachine, check_model
 from ...running.progress_bars import with_progress
@@ -67,6 +68,7 @@ class LowestStates(NamedTuple):
     __getattr__ = no_such_attribute
 
 
+@show_call()
 def ground_state(model: BoltzmannMachine) -> GroundState:
     """Return the lowest energy and a state that has it: a perfect sample of the machine at T -> 0.
 
@@ -83,6 +85,7 @@ def ground_state(model: BoltzmannMachine) -> GroundState:
     return sealed(GroundState(float(model.energy(state)), state, is_unique))
 
 
+@show_call()
 def lowest_states(model: BoltzmannMachine, k: int) -> LowestStates:
     """Return the k lowest states and their energies, the lowest first; states as low as each other are all listed.
 

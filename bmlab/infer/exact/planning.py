@@ -22,6 +22,7 @@ import scipy
 
 from ...checking.arrays import no_such_attribute, sealed
 from ...checking.budgets import LONGEST, count_in_words, memory_to_spend, size_in_words, time_in_words
+from ...checking.calls import show_call
 from ...checking.validation import check_choice, summary
 from ...model import BoltzmannMachine, check_model
 from ...running.parallel import tasks_run_here, worker_count
@@ -127,6 +128,7 @@ class Plan(NamedTuple):
         return f"{self.method}{apart}: {count_in_words(self.work)} operations, {size}, about {self.time}{of_one_core}"
 
 
+@show_call()
 def exact_plan(model: BoltzmannMachine, *, pairs: str | None = None, want: str = "moments") -> Plan:
     """Return the cheapest algorithm for exact(model, pairs=pairs, want=want) and its price; nothing is computed yet.
 

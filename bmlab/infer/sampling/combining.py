@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import scipy
 
+from ...checking.calls import show_call
 from ...checking.validation import describe, is_sparse
 from ...estimate import UNKNOWN, Bounded, Estimate, warn_unless_converged
 from ...methods import METHODS
@@ -28,6 +29,7 @@ from .tempering import MIN_ROUND_TRIPS, TemperingState
 COMBINE_EXAMPLE = "pass [bmlab.gibbs(model, rng=seed) for seed in range(8)]"
 
 
+@show_call()
 def combine(answers: Iterable[Estimate]) -> Estimate:
     """Put the answers of independent runs of gibbs(), temper() or ais() about one machine together, as one answer.
 

@@ -34,6 +34,7 @@ BYTES_A_UNIT = 120.0  # of a chain: its states, their sums over sixteen spans, a
 DISAGREEMENT_ADVICE = ": the chains disagree, or are too short to tell. Raise n_sweeps and burn_in, or use temper()."
 
 
+@show_call()
 def sweep(
     model: BoltzmannMachine,
     s: ArrayLike,

@@ -29,6 +29,7 @@ import numpy as np
 import scipy
 
 from ...checking.arrays import align_pairs, check_entries, combined_field, log_2cosh
+from ...checking.calls import show_call
 from ...checking.validation import ArrayLike, check_count, check_positive
 from ...estimate import Bounded, Estimate, as_corr, warn_unless_converged
 from ...methods import method
@@ -80,6 +81,7 @@ class Convergence(NamedTuple):
     shortest=({"max_sweeps": 1},),
     fuzz={"tolerance": 1e-9, "max_sweeps": 50},
 )
+@show_call()
 def bethe(
     model: BoltzmannMachine, *, start: ArrayLike | None = None, tolerance: float = 1e-13, max_sweeps: int = 1000
 ) -> Estimate:

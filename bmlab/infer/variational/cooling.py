@@ -9,11 +9,13 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from ...checking.calls import show_call
 from ...checking.validation import describe
 from ...estimate import Estimate, Method, call_method, check_method
 from ...model import BoltzmannMachine, check_model
 
 
+@show_call()
 def temperature_path(model: BoltzmannMachine, temperatures: Iterable[float], infer: Method) -> Iterator[Estimate]:
     """Yield method(model.at(T)) for each T, started from the `state` of the one before: deterministic annealing.
 

@@ -18,6 +18,7 @@ import numpy as np
 import scipy
 
 from ...checking.arrays import align_columns
+from ...checking.calls import show_call
 from ...checking.validation import ArrayLike, check_row
 from ...estimate import Estimate, warn_unless_converged
 from ...methods import method
@@ -37,6 +38,7 @@ from .linear_response import couplings
     shortest=({"max_sweeps": 1},),
     fuzz={"starts": 3, "tolerance": 1e-9, "max_sweeps": 50},
 )
+@show_call()
 def mean_field(
     model: BoltzmannMachine,
     *,
@@ -74,6 +76,7 @@ def mean_in_field(field: np.ndarray) -> np.ndarray:
     return np.tanh(field)
 
 
+@show_call()
 def free_energy(model: BoltzmannMachine, m: ArrayLike) -> float:
     """Return F(m) of independent units with means m (n,); it is at least -T log Z for every m in [-1, 1]^n.
 

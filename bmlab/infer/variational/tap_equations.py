@@ -24,6 +24,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...checking.calls import show_call
 from ...checking.validation import ArrayLike
 from ...estimate import Estimate, coupled_pairs, warn_unless_converged
 from ...methods import method
@@ -48,6 +49,7 @@ LAST_NEWTON_STEP = 1e-8  # of x: what is left is at most .4 echo times its squar
     shortest=({"max_sweeps": 1},),
     fuzz={"starts": 3, "tolerance": 1e-9, "max_sweeps": 50},
 )
+@show_call()
 def tap(
     model: BoltzmannMachine,
     *,
