@@ -136,7 +136,7 @@ def check_entries(name: str, matrix: Any) -> Any:
 def check_weights(weights: Any, n: int, names: tuple[str, ...] = (), *, own: bool = False) -> Any:
     """Return weights (n, n) read-only, dense or canonical CSR; a copy, unless they are the machine's own already.
 
-    Raises ValueError where they are not finite, square, symmetric (to rounding), or have a diagonal.
+    Raises ValueError if they are not finite, square, symmetric (to rounding), or have a diagonal.
     """
     if not own or is_sparse(weights):  # check_scale() sees that a machine's own are numbers
         weights = check_entries("weights", weights)
@@ -166,7 +166,7 @@ def _equals_transpose(matrix):
 
 
 def check_coupling_mask(couplings: Any, n: int, names: tuple[str, ...] = ()) -> np.ndarray | None:
-    """Return the mask of the weights that exist, (n, n), or None; raise ValueError where it is no symmetric mask."""
+    """Return the mask of the weights that exist, (n, n), or None; raise ValueError if it is no symmetric mask."""
     if couplings is None:
         return None
     mask = check_array("couplings", align_pairs("couplings", couplings, names, "try W != 0"), "try W != 0")
@@ -176,7 +176,7 @@ def check_coupling_mask(couplings: Any, n: int, names: tuple[str, ...] = ()) -> 
 
 
 def largest(matrix: Any) -> float:
-    """Return the largest size of a number in an array, sparse or not; 0 where it has none."""
+    """Return the largest size of a number in an array, sparse or not; 0 if it has none."""
     return float(max(matrix.max(), -matrix.min())) if matrix.shape[0] else 0.0
 
 
@@ -217,7 +217,7 @@ def oriented(vectors: np.ndarray) -> np.ndarray:
 
 
 def names_of(data: Any) -> tuple[str, ...]:
-    """Return the names of the units in a table, () where it has none: this and units_of() are the one rule for names.
+    """Return the names of the units in a table, () if it has none: this and units_of() are the one rule for names.
 
     align_columns() and align_pairs() apply it where numbers of units are taken.  Names are the columns of a DataFrame
     or a record batch, and the labels of a Series; a table whose columns are numbered from 0 has none.
@@ -238,9 +238,9 @@ def names_of(data: Any) -> tuple[str, ...]:
 
 
 def units_of(data: Any, names: tuple[str, ...], *, whole: bool = False) -> np.ndarray | None:
-    """Return which unit of a machine with these `names` each column of a table is (k,); None where it has no names.
+    """Return which unit of a machine with these `names` each column of a table is (k,); None if it has no names.
 
-    Raises ValueError where a column is no unit, where the machine has no names, or where a unit lacks a column of a
+    Raises ValueError if a column is no unit, where the machine has no names, or where a unit lacks a column of a
     table that must be `whole`; and as names_of() does.
     """
     found = names_of(data)
@@ -289,7 +289,7 @@ def align_pairs(what: str, data: Any, names: tuple[str, ...], advice: str = "") 
 
 
 def unit_name(names: tuple[str, ...], unit: Any) -> str:
-    """Return what a sentence calls a unit: its name, or its number where it has none."""
+    """Return what a sentence calls a unit: its name, or its number if it has none."""
     return repr(names[unit]) if names else str(unit)
 
 

@@ -86,7 +86,7 @@ def _a(noun):
 
 
 def _real(value):
-    """A number as a float; nan where it is none."""
+    """A number as a float; nan for anything else."""
     if isinstance(value, float):  # nearly always
         return float(value)
     value = value.item() if isinstance(value, np.ndarray) and not value.ndim else value
@@ -120,7 +120,7 @@ def check_number(name: str, value: Any, example: float = 1.0) -> float:
 
 
 def check_positive(name: str, value: Any, example: float = 1.0, *, zero: bool = False, infinite: bool = False) -> float:
-    """Return a number above 0; where they are allowed, 0 or infinity."""
+    """Return a number above 0, or 0 or infinity if these are allowed."""
     number = _real(value)
     if not (0 < number < np.inf or (zero and number == 0) or (infinite and number == np.inf)):
         what = ("0 or more" if zero else "positive") + ("" if infinite else " and finite")
@@ -175,7 +175,7 @@ def check_array(name: str, values: Any, advice: str = "") -> np.ndarray:
 
 
 def _words_in(table):
-    """Return which column of a table holds no numbers, in words; "" where none has a name."""
+    """Return which column of a table holds no numbers, in words; "" if none has a name."""
     names = getattr(table, "columns", ()) if hasattr(table, "__getitem__") else ()
     for name in (name for name in names if isinstance(name, str)):
         try:
@@ -186,13 +186,13 @@ def _words_in(table):
 
 
 def in_column(names: Any, right: np.ndarray) -> str:
-    """Return in which column of a table the first value is that is not right, in words; "" where it has no name."""
+    """Return in which column of a table the first value is that is not right, in words; "" if it has no name."""
     name = names[np.argwhere(~right)[0][-1]] if right.ndim and len(names) == right.shape[-1] else None
     return f" in column {name!r}" if isinstance(name, str) else ""
 
 
 def check_finite(name: str, values: np.ndarray) -> None:
-    """Raise ValueError where a value is infinite or nan."""
+    """Raise ValueError if a value is infinite or nan."""
     right = np.isfinite(values)
     if not right.all():
         raise ValueError(f"{name} must be finite, found {values[~right][0]}; write a number there")
@@ -234,7 +234,7 @@ def check_states(n: int, s: Any) -> np.ndarray:
 
 
 def check_no_bits(s: np.ndarray) -> np.ndarray:
-    """Return states; raise ValueError where all are 0 or 1, and both occur."""
+    """Return states; raise ValueError if all are 0 or 1, and both occur."""
     if np.isin(s, (0, 1)).all() and len(np.unique(s)) == 2:
         raise ValueError("states must be -1/+1, found {0, 1}; use bmlab.spins(states)")
     return s
@@ -294,7 +294,7 @@ def did_you_mean(name: str, names: Sequence[str], otherwise: str = "see machine.
 
 
 def import_optional(module: str, caller: str, install: str) -> Any:
-    """Return a module that `caller` needs; raise ModuleNotFoundError with the command to type where it is missing."""
+    """Return a module that `caller` needs; raise ModuleNotFoundError with the command to type if it is missing."""
     try:
         return import_module(module)
     except ModuleNotFoundError as missing:

@@ -219,7 +219,7 @@ def equal(found: Sequence[np.ndarray], right: Sequence[np.ndarray], off: float =
 def called_alike(name: str, mine: Callable, right: Callable) -> bool:
     """Return whether a student's function can be called as the right one, by the names of its arguments too.
 
-    Raises WrongKind where it takes fewer of them, or in another order, or other values where none is given.
+    Raises WrongKind where it takes fewer of them, or in another order, or other values if none is given.
     """
     try:
         expected, taken = (inspect.signature(one).parameters for one in (right, mine))
@@ -299,7 +299,7 @@ def kind_of_slip(source: str, asked: Sequence[str], names: dict, solution: str =
     source     the test
     asked      the names that it asks for
     names      what the notebook knows
-    solution   the source of the right answer: where it is known, shapes are compared, too
+    solution   the source of the right answer: if it is known, shapes are compared, too
     """
     right = dict(names)
     with suppress(Exception), redirect_stdout(StringIO()):

@@ -124,7 +124,7 @@ def edits(node: ast.AST, known: set[str]) -> Iterator[tuple[str, Callable]]:
 
 
 def called(node: ast.expr, known: set[str]) -> str:
-    """Return ", " and a part's name, where it is a number, an argument or what belongs to one; else nothing."""
+    """Return ", " and a part's name, if it is a number, an argument or what belongs to one; else nothing."""
     root = node.value if isinstance(node, ast.Attribute) else node
     named = isinstance(node, ast.Constant) or (isinstance(root, ast.Name) and root.id in known)
     return f", {ast.unparse(node)}" if named else ""

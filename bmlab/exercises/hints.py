@@ -528,7 +528,7 @@ def by_step(found, wanted, tried, right, which):
 
 
 def start_of(given, which):
-    """What an argument gives for a part of an answer, a machine its own part; nothing where it is no real number."""
+    """What an argument gives for a part of an answer, a machine its own part; nothing if it is no real number."""
     if isinstance(given, BoltzmannMachine):
         return parts(given)[which]
     is_number = isinstance(given, float) or (isinstance(given, np.ndarray) and given.dtype.kind == "f")

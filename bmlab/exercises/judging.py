@@ -85,9 +85,9 @@ def draw(function: Callable, kinds: str, rng: np.random.Generator, names: dict) 
 
 
 def judge(mine: Callable, right: Callable, kinds: str = "", cases: int = CASES, source: str = "") -> Verdict:
-    """Return the verdict on a student's function beside the package's, whose source names slips where it is known.
+    """Return the verdict on a student's function beside the package's, whose source names slips if it is known.
 
-    Raises Unanswered where it is not written yet, and Untried where the package's version cannot be asked.
+    Raises Unanswered if it is not written yet, and Untried where the package's version cannot be asked.
     """
     rng = np.random.default_rng(0)
     with np.errstate(all="ignore"):

@@ -77,7 +77,7 @@ def variant(student: str, variants: Sequence[Numbers]) -> Numbers:
 
     student    the number or name as typed, a text; spaces around it do not count
     variants   what an exercise can ask with, each as hard as the others; neighbours in a class draw at random from it
-    Raises TypeError where `student` is no text, as 0012 is no number in Python.
+    Raises TypeError if `student` is no text, as 0012 is no number in Python.
 
     >>> from bmlab.widgets import variant
     >>> variant("4711", [3, 4, 5]) == variant(" 4711 ", [3, 4, 5])
@@ -119,7 +119,7 @@ def blank(function: Callable) -> Callable:
 
 
 def _judged(function, source, cases):
-    """The student's function where it is right, else the package's; and a line on it."""
+    """The student's function if it is right, else the package's; and a line on it."""
     made: dict = {}
     exec(compile(source, "package", "exec"), function.__globals__, made)
     name, (ours,) = function.__name__, made.values()
@@ -328,7 +328,7 @@ def _verdict(about, error, names):
 
 
 def _named(about, names, solution):
-    """The slip in a function, in all that its test asks; "" where it has no name, or the solution is not known."""
+    """The slip in a function, in all that its test asks; "" if it has no name, or the solution is not known."""
     functions = [name for name in about["asked"] if callable(names[name])]
     return named_in_test(f"{about['seen']}\n{about['hidden']}", functions, names, solution) if solution else ""
 

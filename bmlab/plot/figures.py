@@ -99,7 +99,7 @@ def png(figure: Figure, **metadata: str) -> tuple[str, int, int]:
 
 
 def letters(figure: Figure) -> float | None:
-    """Return the size of the smallest words of a figure that is drawn, in points; None where it has no words.
+    """Return the size of the smallest words of a figure that is drawn, in points; None if it has no words.
 
     It is stored with each picture: a front end that shows it smaller than at 100 % shows them smaller, too.
     """
@@ -112,7 +112,7 @@ def letters(figure: Figure) -> float | None:
 
 
 def request() -> dict:
-    """Return the request that the kernel answers now; empty where there is no kernel."""
+    """Return the request that the kernel answers now; empty if there is no kernel."""
     if "ipykernel" not in sys.modules:
         return {}
     from IPython import get_ipython
@@ -122,5 +122,5 @@ def request() -> dict:
 
 
 def cell_of_request() -> str | None:
-    """Return the cell that a page asks the kernel to run; None where there is no page, or it does not say."""
+    """Return the cell that a page asks the kernel to run; None if there is no page, or it does not say."""
     return request().get("metadata", {}).get("cellId")

@@ -181,7 +181,7 @@ def crossed(middles: np.ndarray, half: np.ndarray, lines: np.ndarray, wide: np.n
 
 
 def _broken(ends, boxes, wide):
-    """A line, (2, 2) ends, with a gap of nan where it passes through boxes."""
+    """A line, (2, 2) ends, with a gap of nan if it passes through boxes."""
     step = ends[1] - ends[0]
     with np.errstate(divide="ignore", invalid="ignore"):
         walls = np.sort((boxes[:, :1] + (boxes[:, 1:] + CLEAR + wide) * [[[-1], [1]]] - ends[0]) / step, axis=1)

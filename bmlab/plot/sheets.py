@@ -32,7 +32,7 @@ def images(
     """Draw rows (N, pixels) as a sheet of small images, `columns` in a line: -limit white, +limit blue, nan hatched.
 
     kind="weights" draws orange squares, and purple discs for what is negative, which a print in grey tells apart; nan
-    is left empty there, and with hatched=False, where it is no pixel.  names of the lines of images stand on their
+    is left empty there, and with hatched=False, if it is no pixel.  names of the lines of images stand on their
     left; pixels that are True in `marked` (N, pixels) carry a red dot.
 
     >>> plot.images(bmlab.states(4), plt.subplot(), columns=4)

@@ -76,9 +76,9 @@ def write_bytes(path: Path, content: bytes | memoryview) -> None:
 
 
 def read_arrays(path: Path, what: str, again: str, names: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
-    """Return the arrays of an .npz, of these names or all; raise ValueError where it is torn or something else.
+    """Return the arrays of an .npz, of these names or all; raise ValueError if it is torn or something else.
 
-    Raises FileNotFoundError, or another OSError, where it cannot be opened.
+    Raises FileNotFoundError, or another OSError, if it cannot be opened.
     """
     try:
         packed = path.read_bytes()

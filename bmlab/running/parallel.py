@@ -56,7 +56,7 @@ def workers(executor: Executor) -> AbstractContextManager[None]:
 
 @contextmanager
 def _given(executor):
-    """Let an executor do the tasks, once it has done one: a dead one must not go unnoticed where nothing is shared."""
+    """Let an executor do the tasks, once it has done one: a dead one must not go unnoticed if nothing is shared."""
     inside = _is_inside_a_job_of(executor)
     token = _executor.set(None if inside else (executor, _side_by_side(executor)))
     try:
@@ -66,7 +66,7 @@ def _given(executor):
 
 
 def _is_inside_a_job_of(executor):
-    """Whether this thread is one of the executor's workers: what it hands out could wait for itself for ever."""
+    """Whether this thread is one of the executor's workers: what it hands out could wait for itself forever."""
     dask = sys.modules.get("distributed")
     if dask and isinstance(executor, dask.cfexecutor.ClientExecutor):
         return _threads_of_cluster() is not None

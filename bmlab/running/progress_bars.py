@@ -63,7 +63,7 @@ def delayed_bar(items, unit, total, bars):
 
 
 def counting_bar(unit: str) -> Iterator[int]:
-    """Return what counts for ever by next(), for a loop that is not our own."""
+    """Return a counter without end, whose next() moves the bar inside a loop of another library."""
     return iter(with_progress(count(), unit))
 
 

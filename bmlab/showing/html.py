@@ -20,7 +20,7 @@ SAME_SIGN, OPPOSITE_SIGN = "217, 115, 13", "132, 89, 184"  # plot.TOGETHER and p
 
 
 def machine_html(model: Any) -> str:
-    """Return biases and weights of a machine as a table, or its strongest couplings where it is large."""
+    """Return biases and weights of a machine as a table, or its strongest couplings if it is large."""
     names, title = unit_names(model), _line(repr(model))
     largest = abs(model.weights).max() if model.weight_count else 0.0
     if model.n > MAX_TABLE_UNITS:
@@ -59,7 +59,7 @@ def fit_html(fit: Any) -> str:
 
 
 def unit_names(model: Any) -> list[str]:
-    """Return the names of the units, s0, s1, ... where they have none."""
+    """Return the names of the units, s0, s1, ... if they have none."""
     return list(model.names) or [f"s{i}" for i in range(model.n)]
 
 
@@ -71,7 +71,7 @@ def number(x: float) -> str:
 
 
 def measured(mean: float, stderr: float) -> str:
-    """Return a mean, with its standard error where it has one."""
+    """Return a mean, with its standard error if it has one."""
     return number(mean) + (f" ± {number(stderr)}" if stderr else "")
 
 

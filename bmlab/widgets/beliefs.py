@@ -259,7 +259,7 @@ def ring(order: Sequence[int], width: float = WIDE, radius: float = 100) -> dict
 
 
 def aside(p: float) -> float:
-    """How far down from the middle of a disc its number stands clear of the level, p of the height, where it can."""
+    """How far down from the middle of a disc its number stands clear of the level, p of the height, if possible."""
     below = 11 + RADIUS * (1 - 2 * p), RADIUS * (1 - 2 * p) - 11
     return 0 if np.isnan(p) else float(np.clip(below[0], 0, 6) if p >= 0.5 else np.clip(below[1], -6, 0))
 
@@ -303,7 +303,7 @@ def network(
     numbers: Sequence[str],
     before: np.ndarray | None = None,
 ) -> None:
-    """Draw what beliefs.js draws: weights, discs filled to p (hatched where it is nan), numbers, names."""
+    """Draw what beliefs.js draws: weights, discs filled to p (hatched if it is nan), numbers, names."""
     places, w = np.array(sent["places"]), model.dense_weights
     for i, j in np.argwhere(np.tril(w)):
         style: Any = {"color": plot.TOGETHER} if w[i, j] > 0 else {"color": plot.APART, "linestyle": DASHED}

@@ -27,7 +27,7 @@ SIZE = 5.2, 3.8  # of the figure that a slider draws, inches: words of ten point
 
 @show_call()
 def explore(draw: Callable, /, **controls: tuple | list) -> Explorer:
-    """Call draw(ax=..., T=...) again as sliders move; where there is no kernel, show it where they start.
+    """Call draw(ax=..., T=...) again as sliders move; if there is no kernel, show it where they start.
 
     controls   name=(low, high), (low, high, step) or a list of values; it starts at draw's default, or in the middle
     What draw prints, and what it warns of, stands under its figure; a stored text has it for several values.  Where it
@@ -101,7 +101,7 @@ class Explorer(View):
         return figure, [text for text in texts if text]
 
     def _panel(self, ax, values):
-        """Let draw() draw, and name the values where it has no title; return what it prints, and warns of."""
+        """Let draw() draw, and name the values if it has no title; return what it prints, and warns of."""
         named = dict(zip(self._stops, values, strict=True))
         with redirect_stdout(io.StringIO()) as printed, warnings.catch_warnings(record=True) as given:
             self._draw(ax=ax, **named)

@@ -82,7 +82,7 @@ class LearningView(View):
                 return
 
     def _answer(self, first, last):
-        """Return the frames from `first` to `last`, taking steps where they are not there yet."""
+        """Return the frames from `first` to `last`, taking steps if they are not there yet."""
         while len(self._frames) < last and not self._end:
             step = next(self._climb, None)
             self._end = "" if step else "The climb has no more steps."
@@ -92,7 +92,7 @@ class LearningView(View):
 
 
 def _frame(step):
-    """Return what the page draws of a step; nan where a method gives none."""
+    """Return what the page draws of a step; nan if a method gives none."""
     return {
         "weights": _pairs(step.model.dense_weights),
         "clamped_pairs": _pairs(step.clamped.corr),

@@ -22,8 +22,8 @@ class PaintView(View):
     machines   one a class; log_z   their log Z, or a bound on each by the same method
     names      of the classes; None: 0, 1, ...
     shape      (height, width) of the image, its pixels the first units; None: a square of all units
-    start      (pixels,) of -1/+1, and 0 where unknown: what is on the paper at first
-    Raises ValueError where these do not fit together.
+    start      (pixels,) of -1/+1, and 0 if unknown: what is on the paper at first
+    Raises ValueError if these do not fit together.
 
     >>> from bmlab.widgets import PaintView
     >>> machines = [bmlab.hopfield([1, 1, -1, -1]), bmlab.hopfield([1, -1, 1, -1])]

@@ -236,7 +236,7 @@ def drawn(model: BoltzmannMachine, ax: Axes, **options: Any) -> dict[str, Any]:
 
 
 def disc(ax: Axes, x: float, y: float, radius: float, sign: float) -> None:
-    """Draw a unit as graph.js does: blue +1, white -1, grey where it is open."""
+    """Draw a unit as graph.js does: blue +1, white -1, grey if it is open."""
     fill, ink = {1: (plot.PLUS, "white"), -1: (plot.MINUS, ON_LIGHT), 0: (plot.OPEN, ON_LIGHT)}[int(sign)]
     ax.add_patch(Circle((x, y), radius, fc=fill, ec=plot.INK, lw=3 if sign else 1.2))
     ax.text(

@@ -19,7 +19,7 @@ RIM = 3  # pixels between the cells and their frame
 
 
 class StatesView(ModelView):
-    """Show all states of a machine of up to ten units as cells, darker where they are more probable.
+    """Show all states of a machine of up to ten units as cells, darker if they are more probable.
 
     The first half of the units chooses the row of a cell, the other half its column.  Press a unit to hold it at +1,
     at -1, or to free it: half of the cells go, and the page says log Z of those that are left.

@@ -43,7 +43,7 @@ def script(*names: str) -> str:
 
 
 class View(AnyWidget):
-    """Show `picture`, alive where it can be; a subclass has _esm, alt, a figure to store and what its page asks for."""
+    """Show `picture`, alive if it can be; a subclass has _esm, alt, a figure to store and what its page asks for."""
 
     needs_no_kernel = False  # then page.py brings it to life in a file: its state is small enough to be stored
     _css = (WIDGETS_FOLDER / "view.css").read_text(encoding="utf-8")
