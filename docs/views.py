@@ -36,7 +36,7 @@ def of(path: Path) -> dict[str, dict]:
     """Return {cell: what its view needs} of a notebook, by running it where that is not stored yet."""
     folder, key = LIVE / path.stem, fingerprint(path)
     stored = folder / "views.json"
-    if not stored.exists() or json.loads(stored.read_text())["key"] != key:
+    if not stored.exists() or json.loads(stored.read_text()).get("key") != key:
         one_thread = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}
         command = [sys.executable, __file__, str(path), str(folder)]
         done = subprocess.run(command, env=os.environ | one_thread, cwd=path.parent, capture_output=True, text=True)
