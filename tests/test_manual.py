@@ -14,6 +14,7 @@ PIECES = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 @pytest.mark.parametrize("piece", PIECES)
 def test_a_piece_of_the_manual_runs(piece):
     if "import distributed" in piece:
@@ -21,6 +22,7 @@ def test_a_piece_of_the_manual_runs(piece):
     exec(piece, {})
 
 
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 @pytest.mark.slow
 def test_the_first_day_runs_from_its_file_to_its_paragraph(tmp_path, monkeypatch):
     """Its pieces go on from each other."""

@@ -59,6 +59,7 @@ def test_the_setting_in_the_table_is_the_first_best_of_its_grid():
 
 
 @exhaustive
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 @pytest.mark.parametrize("name", ["independent", "mean-field inverse", "SVM"])
 def test_a_row_can_be_made_again(name):
     row = next(row for row in stored(digits.TABLE) if row["rule"] == name and row["copies"] == "none")

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from ..checking.arrays import align_columns, check_coupling_mask, names_of
+from ..checking.arrays import align_columns, check_coupling_mask, names_of, no_such_attribute
 from ..checking.calls import show_call
 from ..checking.validation import ArrayLike, summary
 from ..running.threads import one_thread
@@ -44,6 +44,7 @@ class GroupTest(NamedTuple):
     degrees: tuple[int, int]
 
     __repr__ = summary
+    __getattr__ = no_such_attribute
 
 
 @show_call()
