@@ -164,7 +164,7 @@ def student_version(path: Path) -> NotebookNode:
         for output in cell.outputs:
             output.update({"execution_count": None} if output.output_type == "execute_result" else {})
     code[0].source = WATCH.format(path.stem) + code[0].source
-    if code[1:2] == [first]:  # what is pressed first runs with all that it needs
+    if first is not None and code[1:2] == [first]:  # what is pressed first runs with all that it needs
         first.source = f"{code[0].source}\n{first.source}"
         first.metadata["jupyter"] = {"source_hidden": True}
         first.outputs.insert(0, nbformat.v4.new_output("stream", text=PRESS))
