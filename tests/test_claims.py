@@ -50,9 +50,9 @@ def test_every_claim_was_tried_and_kept():
 
 
 def test_a_claim_that_may_lose_a_trial_says_so():
-    """All is refuted by one trial; a sentence that allows for some has a word for it, and gives up a tenth at most."""
+    """All is refuted by one trial; a sentence that allows for some has a word for it, and gives up a fifth at most."""
     assert all(referee.HEDGES.search(claim.sentence) for claim in CLAIMS.values() if claim.share < 1)
-    assert min(claim.share for claim in CLAIMS.values()) >= 0.9
+    assert min(claim.share for claim in CLAIMS.values()) >= 0.8
 
 
 def test_a_blind_script_names_nothing_that_its_sentence_says():

@@ -70,7 +70,8 @@ def empty_rows_are_penalty(seed):
 
 @claim("06-17")  # four fifths of it, at least, are left where the direct weight is taken away
 def a_correlation_without_a_weight(seed):
-    """tied to the same third ones, such as aid to El Salvador, and these carry nearly all of the correlation"""
+    """tied to the same third ones, such as aid to El Salvador, and these carry at least four fifths of the
+    correlation"""
     table, _, model = again(seed)
     both = ~np.isnan(table[:, [FREEZE, CONTRAS]]).any(axis=1)
     correlation = np.corrcoef(table[both][:, [FREEZE, CONTRAS]].T)[0, 1]
@@ -84,7 +85,7 @@ def a_correlation_without_a_weight(seed):
 
 @claim("06-17", product(range(20), (0.03, 0.3)))  # smaller than both weights that tie the votes to El Salvador
 def the_weight_stays_small(seed, penalty):
-    """it stays small with a penalty three times smaller or larger"""
+    """with a penalty three times smaller or larger it stays smaller than those to aid to El Salvador"""
     weights = np.abs(learnt(again(seed)[0], penalty).weights)
     return weights[SALVADOR, [FREEZE, CONTRAS]].min() - weights[FREEZE, CONTRAS]
 
@@ -123,7 +124,7 @@ def the_valleys_are_the_parties(seed):
 
 @claim("06-22")  # the share of members who lean to their own party's valley
 def rows_of_two_kinds(seed):
-    """it found that the rows are of two kinds, and what each kind believes"""
+    """it found two valleys, and more than four members in five lean to that of their own party"""
     table, party, model = again(seed)
     one, other = (np.log((1 + table * side) / 2) for side in valleys(model, seed, 20)[0])
     return np.mean((np.nansum(other - one, axis=1) > 0) == (party == "republican")) - 0.8
@@ -194,7 +195,7 @@ def they_crossed(seed):
 @claim("06-33")
 def a_fifth_a_quarter_a_half(seed):
     """The machine errs on about a fifth of the hidden votes, the party line on about a quarter, the majority on nearly
-    half."""
+    half (each within six in a hundred, whichever votes are hidden)."""
     guesses, truth = judged(seed)
     errors = [np.mean(guess * truth <= 0) for guess in guesses]
     return 0.06 - np.abs(np.subtract(errors, (0.2, 0.25, 0.45))).max()
@@ -202,7 +203,7 @@ def a_fifth_a_quarter_a_half(seed):
 
 @claim("06-33")  # fewer errors, and less surprise
 def other_votes_say_more_than_the_party(seed):
-    """the fifteen other votes give the party away in most rows, and more than the party"""
+    """the fifteen other votes say more than the party"""
     (machine, line, _), truth = judged(seed)
     errors = [np.mean(guess * truth <= 0) for guess in (machine, line)]
     surprise = [-np.log((1 + guess * truth) / 2).mean() for guess in (machine, line)]
@@ -251,8 +252,8 @@ def gap(table, machine):
 
 @claim("06-41")  # two new replicas each, and other penalties
 def every_replica_has_a_smaller_gap(seed):
-    """Each replica has a smaller gap than the House, so the House has structure in threes that no machine of pairs
-    has."""
+    """Each replica has a smaller gap than the House, so the House has structure in threes that its machine of pairs has
+    not."""
     penalty = (0.1, 0.03, 0.01)[seed % 3]
     drawn = [replica(2 * seed + k, penalty) for k in range(2)]
     own = [gap(one, learnt(one, penalty, 3e-3, of_the_house(penalty))) for one in drawn]
