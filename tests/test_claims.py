@@ -1,5 +1,6 @@
 """Every claim stands in its notebook word for word, and its verdict is stored; a few are tried again."""
 
+import csv
 import re
 
 import nbformat
@@ -47,6 +48,13 @@ def test_every_claim_was_tried_and_kept():
         if not claim.proof:  # `different` is blank until a claim is tried again: it was not counted before
             assert int(row["different"] or trials) >= claim.least, name
             assert int(row["held"]) >= claim.share * trials, name
+
+
+def test_what_was_read_back_names_claims():
+    with open(referee.HERE / "read_back.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["claim"] for row in rows] == [name for name in CLAIMS if name in {row["claim"] for row in rows}]
+    assert rows and all(row["reads"] and row["says"] in ("same", "less", "other", "cannot fail") for row in rows)
 
 
 def test_a_claim_that_may_lose_a_trial_says_so():
