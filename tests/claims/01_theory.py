@@ -1,9 +1,8 @@
 """What 01_theory says of the learning rule, attacked: other machines, temperatures, staircases, starts; all exact."""
 
 import numpy as np
-from judges import blank, climbed, features, judged, misplaced, stationary, sweep_matrix
+from judges import blank, climbed, features, judged, misplaced
 from referee import claim, proved
-from scipy import stats
 from scipy.special import softmax
 
 import bmlab
@@ -50,13 +49,6 @@ def hessian(row, seen, step=1e-5):
     return (slopes + slopes.T) / 2
 
 
-def some_machine(seed):
-    """A machine of 3 to 8 units with weights and biases of size 1, at a temperature from 0.3 to 3."""
-    rng, n = np.random.default_rng(seed), 3 + seed % 6
-    weights = np.triu(rng.normal(size=(n, n)), 1)
-    return bmlab.BoltzmannMachine(weights + weights.T, rng.normal(size=n), np.exp(rng.uniform(np.log(0.3), np.log(3))))
-
-
 # States, units, clamping
 
 
@@ -73,13 +65,9 @@ def a_unit_needs_its_field():
     """Everything that a unit needs to know is its field."""
 
 
-@claim("01-12")
-def the_lost_two_looks_like_heat(seed):
+@proved("01-12", "1 / (1 + e^(-h/T)) = 1 / (1 + e^(-2h/(2T))), the right rule at 2T.")
+def the_lost_two_looks_like_heat():
     """Nothing crashes: it looks just like a temperature that is twice as high."""
-    machine = some_machine(seed).at(1)
-    law = stationary(sweep_matrix(machine, factor=1))
-    far, near = (misplaced(law, bmlab.probabilities(machine.at(T))) for T in (1, 2))
-    return far - 1e6 * near
 
 
 @proved("01-12", "With s_i held, w_ij s_i is a bias of each free unit j, the rest a constant, which drops out of p.")
@@ -95,32 +83,23 @@ def the_pull_of_a_held_unit():
 # The likelihood and its slope
 
 
-@claim("01-35", (3, 4, 5))  # up to two hidden units, ten times the training of the notebook
-def no_model_passes_a_list_of_the_data(n):
+@proved(
+    "01-35", "L is minus the data's entropy minus KL(data, model), never above it (Gibbs); 4, 1, 2, 3 of ten: 1.2799."
+)
+def no_model_passes_a_list_of_the_data():
     """No model can pass $-1.2799$, the score of a mere list of the four patterns with their frequencies."""
-    yield from -stats.entropy(staircase(0)) - climbed(starts(n, n, 1.0, 10), staircase(0), 8000)[1].max(axis=0)
 
 
-@claim("01-35")
-def the_slope_of_log_z_is_a_mean(seed):
+@proved("01-35", "The slope of the log of the sum of e^(-E/T) is the sum of p(s) phi(s) / T, if -E holds x phi(s).")
+def the_slope_of_log_z_is_a_mean():
     """**$\\log Z$ knows all means and correlations. Its slope along a parameter is the mean of what the parameter
     multiplies, divided by $T$.**"""
-    machine = some_machine(seed)
-    T, phi = machine.temperature, features(machine.n)
-    row = np.concatenate([machine.weights[np.triu_indices(machine.n, 1)], machine.biases])
-    nudges = 1e-5 * np.eye(len(row))
-    up, down = (np.logaddexp.reduce((row + e) @ phi.T / T, axis=1) for e in (nudges, -nudges))
-    return 1e-7 - np.abs((up - down) / 2e-5 - bmlab.probabilities(machine) @ phi / T).max()
 
 
-@claim("01-38")
-def one_number_in_two_places(seed):
+@proved("01-38", "s^T W s / 2 holds w01 s0 s1 / 2 and w10 s1 s0 / 2: together they add s0 s1 times the nudge, once.")
+def one_number_in_two_places():
     """$w_{01}$ and $w_{10}$ are one number, written in two places, and the $\\tfrac12$ in $\\tfrac12 s^\\top Ws$
     makes up for it."""
-    machine = some_machine(seed).at(1)
-    both = 1e-5 * (np.outer(*np.eye(machine.n)[:2]) + np.outer(*np.eye(machine.n)[1::-1]))
-    up, down = (bmlab.exact(bmlab.BoltzmannMachine(machine.weights + e, machine.biases)) for e in (both, -both))
-    return 1e-7 - abs((up.log_z.value - down.log_z.value) / 2e-5 - bmlab.exact(machine).corr[0, 1])
 
 
 @claim("01-38")  # the pull on the weight between units 0 and 3, the hidden one
@@ -161,16 +140,12 @@ def the_moments_match_and_the_distribution_does_not(seed):
     """The moments match, and the distribution does not."""
     seen = staircase(seed)
     best = summit(seen)
-    return misplaced(pattern_law(best)[0], seen) - 1e6 * np.abs(judged(best, seen)[1]).max()
+    return min(misplaced(pattern_law(best)[0], seen) - 0.1, 1e-9 - np.abs(judged(best, seen)[1]).max()), seed
 
 
-@claim("01-same")
-def the_amount_of_largest_entropy(seed):
+@proved("01-same", "At fixed moments entropy is strictly concave, and flat at the machine (Jaynes 1957).")
+def the_amount_of_largest_entropy():
     """Its value is that of the distribution with the largest entropy, the most even one"""
-    p = pattern_law(summit(staircase(seed)))[0]
-    along = np.where(POSSIBLE, -1, 1) / 8
-    amounts = [d for d in np.linspace(-1, 1, 401) if abs(d) > 0.004 and (p + d * along).min() >= 0]
-    return stats.entropy(p) - max(stats.entropy(p + d * along) for d in amounts)
 
 
 @claim("01-60")  # ten times the steps, from other starts, at other rates: nothing fades
@@ -181,14 +156,9 @@ def it_has_arrived(seed):
     return 1e-3 - abs(pattern_law(early)[0, ~POSSIBLE].sum() - pattern_law(late)[0, ~POSSIBLE].sum())
 
 
-@claim("01-summit")  # by how much L in the middle is above the mean of two ends, however far these are
-def one_summit_no_traps(seed):
+@proved("01-summit", "The second derivative of L along any direction is minus a variance over T^2, never positive.")
+def one_summit_no_traps():
     """so $L$ curves down everywhere: one summit, no traps"""
-    rng = np.random.default_rng(seed)
-    v = 3 + seed % 3
-    ends = rng.normal(scale=3, size=(2, v * (v + 1) // 2))
-    (left, right, middle), _ = judged(np.vstack([ends, ends.mean(axis=0)]), data_of(rng, v))
-    return middle - (left + right) / 2
 
 
 @claim("01-summit")  # on the way of each climb with a hidden unit, not the same place for all
@@ -218,13 +188,9 @@ def a_small_step_goes_up():
     """a small step along a slope goes up"""
 
 
-@claim("01-78")  # how far from these two the slope stays, at 0.2 in the data, whatever the other parameters are
-def the_slope_lies_between(seed):
+@proved("01-78", "The slope at T = 1 is 0.2 - <s0 s2>, and |<s0 s2>| < 1 in every machine of finite weights.")
+def the_slope_lies_between():
     """Clamped is 0.2 and free lies between $-1$ and $+1$: between $-0.8$ and $+1.2$."""
-    rows = np.tile(np.random.default_rng(seed).normal(size=6), (121, 1))
-    rows[:, 1] = np.linspace(-6, 6, 121)
-    slope = judged(rows, staircase(0))[1][:, 1]
-    return min(slope.min() + 0.8, 1.2 - slope.max())
 
 
 @proved("01-78", "Without hidden units the second derivative of L along any direction is -1/T^2 times a variance.")

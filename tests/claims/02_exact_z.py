@@ -26,14 +26,9 @@ def table_log_z(machine):
 # log Z and what it is good for
 
 
-@claim("02-15")  # 8 to 32,768 terms: the largest is e^705, then e^711; from this size on the plain sum breaks
-def how_large_one_of_them_is(seed):
+@proved("02-15", "A double ends at e^709.78: e^711 is inf, and a sum with inf is inf, however few its terms.")
+def how_large_one_of_them_is():
     """C looks at the number of terms, but one term that is too large is enough"""
-    machine = glass(3 + seed % 13, seed)
-    x = -machine.energy(bmlab.states(machine.n))
-    with np.errstate(over="ignore"):
-        fits, breaks = (np.log(np.exp(x * top / x.max()).sum()) for top in (705, 711))
-    return 711 - fits if np.isinf(breaks) else -1
 
 
 @claim("02-15")  # logarithms spread over thousands, many or few; the judge is in extended precision
@@ -72,14 +67,9 @@ def three_tables(seed):
     return 0.7 - abs(most / (8 * n * 2**n) - 3)
 
 
-@claim(
-    "02-57", range(6, 46)
-)  # multiply-adds of the three products, however one splits the units: their exponent over n
-def still_two_to_the_n(n):
+@proved("02-57", "The product over groups of a, b and c units takes 2^a 2^b 2^c = 2^n multiply-adds.")
+def still_two_to_the_n():
     """With this product we have not escaped $2^n$."""
-    a, b = np.sort(np.random.default_rng(n).integers(1, n, size=2))
-    x, y, z = 2.0 ** np.array([a, b - a, n - b])
-    return np.log2(x * z * y + y * x * z + z * y * x) / n - 1
 
 
 @proved("02-57", "A table over two groups of n/3 units has 2^(n/3) 2^(n/3) = 2^(2n/3) entries.")

@@ -3,7 +3,7 @@
 from itertools import product
 
 import numpy as np
-from judges import few, glass, misplaced, pair, ring, stationary, sweep_matrix, unbalanced, update_matrix
+from judges import few, glass, misplaced, ring, stationary, sweep_matrix, unbalanced, update_matrix
 from referee import claim, proved
 
 import bmlab
@@ -23,13 +23,6 @@ def not_necessary(seed):
     return unbalanced(p, sweep_matrix(model)) - 1e-6 if max(stays, unbalanced(p, mixed)) < 1e-12 else -1
 
 
-def any_order(seed):
-    """P of a sweep in another order, with some units twice, and its machine."""
-    model, rng = few(seed), np.random.default_rng(seed)
-    order = [*rng.permutation(model.n), *rng.integers(model.n, size=2)]
-    return model, sweep_matrix(model, [[i] for i in order])
-
-
 @proved(
     "03-ergodic",
     "If all entries of P are at least c > 0, each sweep shrinks the distance to p by 1 - 2^n c or more (Doeblin).",
@@ -38,27 +31,32 @@ def comes_to_p():
     """**If a sweep keeps p and may lead at once from any state to any other, its walk comes to p.**"""
 
 
-@claim("03-ergodic")  # two walks meet in one sweep with a chance of at least delta
-def no_longer_apart(seed):
+@proved(
+    "03-ergodic",
+    "Two independent walks meet in a sweep with chance delta or more; coupled, apart with (1 - delta)^k at most.",
+)
+def no_longer_apart():
     """After $k$ sweeps they are still apart with a probability of at most $(1 - \\delta)^k$"""
-    model, P = any_order(seed)
-    apart = 1 - (P @ P.T).min()
-    for k in 1, 2, 5:
-        yield apart**k + 1e-12 - misplaced(np.linalg.matrix_power(P, k), bmlab.probabilities(model)).max()
 
 
 @claim("03-32")  # weights and biases divided by ten: less than 10 % in the wrong place
 def weak_weights_forgive(seed):
-    """B is nearly right if weights are weak."""
+    """B is right with a tenth of these weights and biases, but fair coins are as good there."""
     model = bmlab.toy() if seed == 0 else few(seed)
     weak = bmlab.BoltzmannMachine(0.1 * model.weights, 0.1 * model.biases)
-    return 0.1 - misplaced(stationary(update_matrix(weak, range(weak.n))), bmlab.probabilities(weak))
+    p = bmlab.probabilities(weak)
+    wrong, coins = (
+        misplaced(stationary(update_matrix(weak, range(weak.n))), p),
+        misplaced(np.full(len(p), 1 / len(p)), p),
+    )
+    return min(0.1 - wrong, 0.02 - abs(wrong - coins))
 
 
-@claim("03-32", np.linspace(0.5, 2, 20))  # more often than not
-def together_swaps_places(weight):
+@proved(
+    "03-32", "Each turns with the chance 1 / (1 + e^(-2w/T)), both with its square: above one half from w = 0.45 T on."
+)
+def together_swaps_places():
     """Two units that want to agree look at each other, both change, and now disagree the other way round."""
-    return update_matrix(pair(weight), [0, 1])[1, 2] - 0.5
 
 
 @proved("03-34", "1 / (1 + exp(-h/T)) = 1 / (1 + exp(-2h / (2T))), the right update at 2T.")
@@ -94,13 +92,13 @@ def only_the_pairs(seed):
 
 @claim("03-ex00a")  # a thousand sets of 55 right numbers of biased coins, ten means and 45 pairs, each of 1000
 def beyond_four_errors(seed):
-    """with 55 right numbers, one is beyond that in one run of 300"""
+    """with 55 right numbers, one is beyond that in fewer than one run of a hundred"""
     rng, m, pairs = np.random.default_rng(seed), np.linspace(-0.9, 0.9, 10), np.triu_indices(10)
     s = np.where(rng.random((1000, 1000, 10), dtype=np.float32) < (1 + m) / 2, 1, -1).astype(np.float32)
     right, found = np.where(np.eye(10), m, np.outer(m, m))[pairs], s.swapaxes(1, 2) @ s / 1000
     found[:, range(10), range(10)] = s.mean(axis=1)
     beyond = (np.abs(found[:, pairs[0], pairs[1]] - right) / np.sqrt((1 - right**2) / 1000)).max(1) > 4
-    return 0.013 - beyond.mean()  # 13 in 1000 where 3.5 are expected: once in 10,000 seeds, by Poisson
+    return 0.01 - beyond.mean(), seed  # 10 in 1000 where 3.5 are expected: once in 1,000 seeds, by Poisson
 
 
 @claim("03-91")  # independent units with the right means

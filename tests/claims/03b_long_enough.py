@@ -54,8 +54,8 @@ def naive_intervals(seed):
 
 @claim("03-62")  # ten times as many bring less than a third of what is lacking; ten times longer bring half
 def only_longer_ones(seed):
-    """**If chains remember their scattered starts, more chains shrink the error bar. They
-    do not lower R-hat: that needs longer chains.**"""
+    """**If chains remember their scattered starts, more chains shrink the error bar. They hardly lower R-hat: that
+    needs longer chains, at times far longer ones.**"""
     kinds = glass(10, seed), bmlab.ising((4, 4), field=0.05).at(1.2), ring(10), 1.5 * couples(5), crowd(10, 1.2)[0]
     some = kinds[seed % 5] if seed else bmlab.medium()
     model = some if isinstance(some, bmlab.BoltzmannMachine) else bmlab.BoltzmannMachine(some, np.zeros(10))

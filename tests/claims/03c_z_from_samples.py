@@ -20,7 +20,8 @@ def the_state_met_most_often(seed):
 
 @claim("03c-count-a")  # and none of them more than five times
 def a_large_machine_may_have_none(seed):
-    """if thirty units repel each other weakly, a walk of 100 000 sweeps meets nearly all of its states only once"""
+    """if thirty units repel each other weakly, a hundred walks of 1000 sweeps meet nearly all of their states only
+    once"""
     rng = np.random.default_rng(seed)
     apart = bmlab.BoltzmannMachine(-rng.uniform(0.05, 0.6) * (1 - np.eye(30)), np.zeros(30))
     s, met = rng.choice([-1.0, 1.0], size=(100, 30)), []
@@ -39,7 +40,7 @@ def lacks(model, sweeps, rng):
 
 @claim("03-77")  # or less, on machines of the kind
 def colder_lacks_less(seed):
-    """At $T = 1$ it has seen only 325, and lacks half as much"""
+    """At $T = 1$ it has seen only 325, and lacks less"""
     hot, cold = (lacks(glass(10, seed, T), 2000, np.random.default_rng(seed)) for T in (4, 1))
     return hot - cold
 

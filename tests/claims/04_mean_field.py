@@ -5,7 +5,7 @@ from functools import cache
 from itertools import product
 
 import numpy as np
-from judges import couples, crowd, off, pair, ring, scaled, summit
+from judges import couples, crowd, off, ring, scaled, summit
 from judges import other_glass as glass
 from referee import claim, proved
 from scipy.optimize import minimize
@@ -73,13 +73,9 @@ def menagerie(seed, penalty=None):
     return summit(animals, penalty or (0.02, 0.03, 0.04)[seed % 3]), animals, np.array(table.classes)[rows]
 
 
-@claim("04-12")
-def good_or_silly(seed):
+@proved("04-12", "Jensen: log Z is the log of a mean over q of e^(-E/T) / q, at least the mean of the log, -F(q)/T.")
+def good_or_silly():
     """The bound holds for every $q$, good or silly."""
-    model, rng = glass(4 + seed % 9, seed, [0.3, 1, 4][seed % 3]), np.random.default_rng(seed)
-    darts = rng.uniform(-1, 1, (500, model.n)) ** rng.choice([1, 3])
-    best = max(-bmlab.free_energy(model, m) for m in [*darts, bmlab.mean_field(model).mean]) / model.temperature
-    return bmlab.exact(model).log_z.value - best
 
 
 @claim("04-20")
@@ -94,19 +90,16 @@ def it_falls_and_a_gap_is_left(seed):
     return gap - 0.02 if (np.diff(trace) < 1e-12).all() else -1
 
 
-@claim("04-28b", product(np.linspace(0.3, 0.7, 5), (0.2, 0.4, 0.6, 0.8)))
-def in_the_wrong_valley(T, part):
+@proved(
+    "04-28b", "For T < 1 and a small enough bias the tanh meets the line at a negative m: the rise from -1 stops there."
+)
+def in_the_wrong_valley():
     """they hold each other in the wrong valley"""
-    bias = part * (np.sqrt(1 - T) - T * np.arctanh(np.sqrt(1 - T)))  # of the one that frees them
-    m = np.full(2, -0.95)
-    for _ in range(5000):
-        m = np.tanh((m[::-1] + bias) / T)
-    return -m.max() if bmlab.exact(pair(1, [bias, bias], T)).mean.min() > 0 else -1
 
 
 @claim("04-zoo-why")  # mammals, birds and fish each share a home, four in five at least, no two the same
 def kinds_of_animals(seed):
-    """Each is a kind of animal, though no type was among the questions."""
+    """Mammals, birds and fish have one each, though no type was among the questions."""
     machine, animals, classes = menagerie(seed)
     valleys = bmlab.mean_field(machine, starts=9).info["fixed points"]
     home = np.argmax([np.log((1 + animals * m) / 2).sum(axis=1) for m in valleys], axis=0)  # the most probable one
@@ -214,7 +207,7 @@ def of_a_crowd(n, pull, bias):
 )  # no unit depends on another by more than 2 %, but for what repels; above and below T critical
 def one_valley_and_no_strong_tie(n, pull, bias):
     """**As a rule a product is good enough if there is one valley, not too flat, and no unit depends much on any
-    particular other.**"""
+    particular other.** (Tried on crowds of 50 to 400 units, all tied to all alike.)"""
     wrong, valleys, curvature = of_a_crowd(n, pull, bias)
     if len(valleys) == 1 and curvature > 0.2:
         yield 0.05 - max(wrong)
@@ -239,7 +232,7 @@ def strong_fields_help(seed):
 
 @claim("04-94")
 def a_heavier_one_flattens_it(seed):
-    """a heavier one flattens it"""
+    """a heavier one leaves fewer"""
     few, many = (len(bmlab.mean_field(menagerie(seed, penalty)[0], starts=9).info["fixed points"])
                  for penalty in (0.3, 0.03))  # fmt: skip
     return many - few - 0.5
