@@ -45,10 +45,3 @@ def test_a_press_on_the_picture_and_shift_enter_bring_it_to_life_in_its_place(co
     seen = after["task"] and after["task"] <= after["end"]  # without a scroll
     assert seen or request.node.callspec.params["copy"].startswith(TOO_HIGH), (before, after)
     assert not copy.errors and not copy.outside
-
-
-@pytest.mark.parametrize("copy", NOTEBOOKS[:3], indirect=True)
-def test_whoever_begins_elsewhere_is_told_what_to_press(copy):
-    code = [k for k, cell in enumerate(copy.stored()["cells"]) if cell["cell_type"] == "code"]
-    copy.run_cell(code[1])
-    copy.page.locator(".jp-OutputArea-output", has_text="Run All Above Selected Cell").first.wait_for()
