@@ -163,6 +163,7 @@ def watch(notebook: str) -> None:
     from IPython import get_ipython
 
     _notebook = notebook
+    _open_cells.clear()  # of a notebook that this kernel ran before
     if shell := get_ipython():
         shell.set_custom_exc((NotImplementedError, NameError, AssertionError, RecursionError), on_error)
         shell.events.register("pre_run_cell", before_cell)
