@@ -18,11 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-import bmlab
-
 from ..checking.arrays import first_largest
 from ..checking.validation import describe
 from ..estimate import Bounded
+from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine
 from .answers import DIGITS, STOPS, agree, close, equal, in_shape, labels_of, parts, returned
 from .edits import edited
@@ -373,7 +372,7 @@ def log_z(given):
     """Log Z of a small machine."""
     if not isinstance(given, BoltzmannMachine) or given.n > 20:
         raise TypeError
-    return bmlab.exact(given).log_z.value
+    return exact(given).log_z.value
 
 
 QUANTITIES = {

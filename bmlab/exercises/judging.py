@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import bmlab
-
 from ..model import BoltzmannMachine
 from .answers import WrongKind, called_alike, equal, in_shape, returned, same_kind
 from .hints import Trial, slip, with_case
@@ -66,7 +64,7 @@ KINDS: dict[str, Callable[[np.random.Generator, int], Any]] = {
 }
 
 
-HELP = {"machine": machine, "states": states, "either": either, "np": np, "bmlab": bmlab}
+HELP = {"machine": machine, "states": states, "either": either, "np": np}
 
 
 def draw(function: Callable, kinds: str, rng: np.random.Generator, names: dict) -> list:
