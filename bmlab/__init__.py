@@ -1,12 +1,12 @@
-"""bmlab: Boltzmann machines, exact where others give up, and honest about the error of every number.
+"""bmlab: inference and learning of Boltzmann machines, with an error for every number.
 
     machine = bmlab.sherrington_kirkpatrick(10, rng=np.random.default_rng(0))
     bmlab.exact(machine)                      # an Estimate: mean, corr, log_z
     bmlab.mean_field(machine)                 # the same record, from another method
 
-A method is a callable  model -> Estimate.  bmlab.CORE names what notebooks 00 to 05b use; the rest is further: more
-methods, bounds, samplers, learners and converters.  Drawing is in bmlab.plot, real data in bmlab.data; bmlab.estimators
-are for scikit-learn, bmlab.widgets for notebooks.
+A method is a callable  model -> Estimate.  bmlab.CORE lists the names that notebooks 00 to 05b use; the other names
+are further methods, bounds, samplers, learners and converters.  bmlab.plot draws, bmlab.data has real data,
+bmlab.estimators is for scikit-learn, bmlab.widgets for notebooks.
 """
 
 from importlib import import_module
@@ -56,7 +56,7 @@ from .running.parallel import workers
 from .running.progress_bars import progress
 from .showing.introspection import about, show_source
 
-# Core: what notebooks 00 to 05b use, and the records of its answers.
+# Core: the names that notebooks 00 to 05b use, and the records that they return.
 __all__ = [
     "BoltzmannMachine",
     "Bounded",
@@ -100,7 +100,7 @@ __all__ = [
     "visited",
 ]
 CORE = tuple(__all__)
-# Further: what the other notebooks and research need.
+# Further: names for the other notebooks and for research.
 __all__ += [
     "Annealed",
     "Bracket",
@@ -149,10 +149,10 @@ __all__ += [
     "trw",
     "workers",
 ]
-__all__ += [name for name in METHODS if name not in __all__]  # a method that is exported by its import alone
+__all__ += [name for name in METHODS if name not in __all__]  # methods that are imported above and listed nowhere else
 
-LAZY_MODULES = ("estimators", "plot", "widgets")  # imported when they are first named: each needs a large library
-# what other libraries name otherwise -> what to type
+LAZY_MODULES = ("estimators", "plot", "widgets")  # imported at first use: each needs a large library
+# a name in other libraries -> what to type here
 FUNCTION_SYNONYMS = {"RBM": "bmlab.restricted(weights, visible_biases, hidden_biases)"}
 
 

@@ -1,7 +1,7 @@
 """Open your copy of the course in JupyterLab: python -m bmlab [--sources] [options of JupyterLab]
 
-In the folder of the course, with the packages of its environment.  Your copy, in course/, has no solutions and is never
-overwritten; --sources opens the notebooks themselves.
+Run it in the folder of the course, with the packages of its environment.  Your copy, in course/, has no solutions and
+is never overwritten; --sources opens the notebooks themselves.
 """
 
 import os
@@ -18,7 +18,7 @@ WITHOUT_LAB = "Its packages are not here ({}): `make lab`, or what the README sa
 
 
 def lab_options(options: list[str]) -> list[str]:
-    """Return JupyterLab's options: on this computer alone, with its token, at the course's first page."""
+    """Return JupyterLab's options: reachable from this computer only, with its token, at the course's first page."""
     page = "notebooks/00_start" if "--sources" in options else "course/course"
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     rest = [option for option in options if option != "--sources"]
@@ -26,16 +26,16 @@ def lab_options(options: list[str]) -> list[str]:
 
 
 def source() -> str:
-    """Return the address of the project's repository, which the distribution tells; "" as long as it has none."""
+    """Return the address of the project's repository from the metadata of the distribution; "" if it has none."""
     try:
         told = metadata("boltzmann-lab").get_all("Project-URL", [])
-    except PackageNotFoundError:  # run from the folder, and not installed
+    except PackageNotFoundError:  # run from the folder without being installed
         return ""
     return dict(url.split(", ", 1) for url in told).get("Source", "")
 
 
 def main(options: list[str]) -> None:
-    """Write what is new into course/ and start JupyterLab; exit with a sentence where there is no course, or no lab."""
+    """Copy new notebooks into course/ and start JupyterLab; exit with a sentence if the course or it is missing."""
     if not Path("notebooks/00_start.ipynb").exists():
         sys.exit(ELSEWHERE.format(where=f" (from {home})" if (home := source()) else ""))
     if missing := [name for name in ("bmlab_teaching", "jupyterlab") if find_spec(name) is None]:
@@ -48,7 +48,7 @@ def main(options: list[str]) -> None:
     from jupyterlab.labapp import LabApp
 
     settings = [str(Path("notebooks/.jupyter").resolve()), os.environ.get("JUPYTER_CONFIG_PATH")]
-    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, settings))  # without Jupyter's question about news
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, settings))  # no question about news
     LabApp.launch_instance(argv=lab_options(options))
 
 

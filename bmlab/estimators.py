@@ -1,13 +1,13 @@
 """Boltzmann machines as estimators of scikit-learn: fit, score, classify, transform.
 
-    BoltzmannDensity      p(x) of binary features: every pair coupled, nothing hidden
-    BoltzmannClassifier   one such density a class, and Bayes' rule
+    BoltzmannDensity      p(x) of binary features: every pair coupled, no hidden units
+    BoltzmannClassifier   one such density per class, and Bayes' rule
     RestrictedBoltzmann   features of features: the probabilities of hidden units
 
-What is above `binarize` counts as on, and all else as off: 0/1, -1/+1 and booleans need no other threshold than 0.
-Rows may be sparse; they are made dense, at up to 32 bytes an entry.
+Values above `binarize` count as on, all others as off: the default 0 suits 0/1, -1/+1 and booleans.
+Rows may be sparse; they are made dense, at up to 32 bytes per entry.
 The weights of a density maximise the sum over the patterns of sum_i log p(s_i | the rest), less alpha * sum_{i<j}
-w_ij^2 (Besag 1975; the penalty is a normal prior).  log Z is a sum over the states where that is cheap, and else comes
+w_ij^2 (Besag 1975; the penalty is a normal prior).  log Z is a sum over the states if that is cheap, else it comes
 from annealed importance sampling.  bmlab.sample() draws from their model_.
 """
 
@@ -48,12 +48,12 @@ except ModuleNotFoundError as missing:
 __all__ = ["BoltzmannClassifier", "BoltzmannDensity", "RestrictedBoltzmann"]
 
 EXACT_WORK, EXACT_BYTES = 1e10, 2**30  # operations (about a second) and memory up to which log Z is exact
-AIS_CHAINS, AIS_TEMPERATURES = 200, 300  # of ais() beyond: for 64 pixels 0.2 s, and an error of 0.03
-PSEUDO_PATTERNS = 2  # one of each sign: Laplace's rule of succession keeps the biases finite
+AIS_CHAINS, AIS_TEMPERATURES = 200, 300  # of ais() for larger machines: 0.2 s for 64 pixels, with an error of 0.03
+PSEUDO_PATTERNS = 2  # one pattern per sign: Laplace's rule of succession keeps the biases finite
 
 
 def check_parameters(parameters: dict[str, Any]) -> None:
-    """Raise ValueError for a parameter of an estimator that is out of its range; n_jobs is joblib's."""
+    """Raise ValueError for a parameter of an estimator that is out of range; joblib checks n_jobs."""
     for name, value in parameters.items():
         if name in ("alpha", "learning_rate"):
             check_positive(name, value)
@@ -66,7 +66,7 @@ def check_parameters(parameters: dict[str, Any]) -> None:
 
 
 class Binary:
-    """Read X as -1/+1, and remember how its two values are written."""
+    """Read X as -1/+1, and remember its two values."""
 
     binarize: float | None
     n_features_in_: int
@@ -75,10 +75,10 @@ class Binary:
     get_params: Callable[[], dict[str, Any]]
 
     def _read(self, X, y: Any = "no_validation", *, learn: bool = False) -> Any:
-        """Return -1/+1 (N, n), with y where it was given; to `learn` forgets all that was learned before."""
+        """Return -1/+1 (N, n), with y if it was given; `learn` forgets everything learned before."""
         if learn:
             check_parameters(self.get_params())
-        names_of(X)  # refuses a name that is there twice
+        names_of(X)  # refuses repeated names
         read: Any = validate_data(self, X, y, reset=learn, accept_sparse="csr")
         X, *rest = read if isinstance(read, tuple) else (read,)
         if is_sparse(X):
@@ -94,7 +94,7 @@ class Binary:
             wrong = X[(self.values_[0] > X) | (X > 1)]
             if wrong.size:
                 raise ValueError(
-                    f"X must be from {self.values_[0]:g} to 1 where binarize=None, found {wrong[0]:g}; pass X / 255 "
+                    f"X must be from {self.values_[0]:g} to 1 if binarize=None, found {wrong[0]:g}; pass X / 255 "
                     "for grey pixels of 8 bits, or a threshold binarize="
                 )
             s = X if self.values_[0] < 0 else 2.0 * X - 1
@@ -108,12 +108,12 @@ class Binary:
         return tags
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean of score_samples(X), in nats a row."""
+        """Return the mean of score_samples(X), in nats per row."""
         return float(self.score_samples(X).mean())
 
 
 def numpy_generator(random_state: Any) -> np.random.Generator:
-    """Return a NumPy generator, decided by what scikit-learn calls a random_state."""
+    """Return a NumPy generator seeded by a random_state of scikit-learn."""
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1, size=4))
 
 
@@ -122,10 +122,10 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
 
     alpha           L2 penalty, for -1/+1 units, on all patterns together: more data, less shrinkage
     binarize        values above are on
-    random_state    used in fit where log Z must be estimated
+    random_state    used in fit if log Z must be estimated
 
     model_                      the BoltzmannMachine; a feature that never varied has no weights there
-    log_z_, log_z_stderr_       its normalisation: exact (stderr 0) up to 30 features or so, else by annealing runs
+    log_z_, log_z_stderr_       its normalisation: exact (stderr 0) up to about 30 features, else by annealing
 
     >>> from bmlab.estimators import BoltzmannDensity
     >>> density = BoltzmannDensity().fit([[0, 0], [1, 1], [1, 1], [0, 1]])
@@ -152,12 +152,12 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
 
 
 def independent(sums: np.ndarray, count: int) -> np.ndarray:
-    """Return the biases of units without couplings, from their sums over `count` patterns, by the rule of Laplace."""
+    """Return the biases of uncoupled units, from their sums over `count` patterns, by Laplace's rule."""
     return np.arctanh(sums / (count + PSEUDO_PATTERNS))
 
 
 def penalised(s: np.ndarray, alpha: float, names: tuple = ()) -> BoltzmannMachine:
-    """Return the machine (T = 1) of rows s (N, n), -1/+1; constant units stay alone."""
+    """Return the machine (T = 1) of rows s (N, n), -1/+1; constant units stay uncoupled."""
     sums, total = s.sum(0), len(s)
     biases, weights = independent(sums, total), np.zeros((len(sums), len(sums)))
     varies = np.abs(sums) < total
@@ -171,7 +171,7 @@ def penalised(s: np.ndarray, alpha: float, names: tuple = ()) -> BoltzmannMachin
 
 
 def normalisation(model: BoltzmannMachine, rng: np.random.Generator) -> Bounded:
-    """Return log Z: exact where it is cheap, else by annealed importance sampling."""
+    """Return log Z: exact if that is cheap, else by annealed importance sampling."""
     price = exact_plan(model, pairs="couplings")
     if price.work < EXACT_WORK and price.bytes < EXACT_BYTES:
         return exact(model, pairs="couplings").log_z
@@ -179,13 +179,13 @@ def normalisation(model: BoltzmannMachine, rng: np.random.Generator) -> Bounded:
 
 
 class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
-    """Classify binary patterns by p(x | class) of one BoltzmannDensity a class, times how frequent the class is.
+    """Classify binary patterns by p(x | class) of one BoltzmannDensity per class, times the frequency of the class.
 
     alpha, binarize, random_state       as in BoltzmannDensity
-    n_jobs          classes that are learned side by side, as scikit-learn means it; the same to the bit for any number
+    n_jobs          number of classes to learn in parallel, as in scikit-learn; results do not depend on it
 
     classes_        the labels, sorted
-    densities_      one BoltzmannDensity a class
+    densities_      one BoltzmannDensity per class
     class_count_    rows of each class
 
     >>> from bmlab.estimators import BoltzmannClassifier
@@ -234,7 +234,7 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
 
 
 def _fit_one_class(density, s):
-    """Return the density of one class, by one thread: joblib leaves BLAS alone where threads are its workers."""
+    """Return the density of one class, with one thread: joblib does not limit BLAS if its workers are threads."""
     with one_thread_only():
         return density.fit(s)
 
@@ -243,15 +243,15 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
     """Turn binary features into the probabilities of hidden units, learned by persistent contrastive divergence.
 
     n_components    hidden units
-    learning_rate   of the first step; in fit it falls to 0 with the last.  Larger batches bear larger rates
-    batch_size      rows a step, and chains beside them
-    n_iter          how often fit sees the data
+    learning_rate   of the first step; in fit it falls to 0 at the last step.  Larger batches allow larger rates
+    batch_size      rows per step, and number of chains
+    n_iter          number of passes over the data in fit
     binarize        values above are on; None takes values as they are, between 0 and 1 or between -1 and 1, as the
-                    expected values of units (grey pixels): then score_samples has no meaning, and refuses them
-    random_state    decides about the first weights, the order of the rows and the chains
+                    expected values of units (grey pixels); score_samples then raises ValueError
+    random_state    seed of the first weights, the order of the rows and the chains
 
     model_          the BoltzmannMachine, visible units first
-    components_     its weights (n_components, n_features), for -1/+1 units: a quarter of those for 0/1
+    components_     its weights (n_components, n_features), for -1/+1 units: a quarter of the weights for 0/1 units
 
     >>> from bmlab.estimators import RestrictedBoltzmann
     >>> features = RestrictedBoltzmann(n_components=3, random_state=0).fit_transform(bmlab.states(4))

@@ -1,10 +1,10 @@
-"""Interoperability: machines of 0/1 units (QUBO), of D-Wave's dimod and of tables.  Every energy stays the same.
+"""Interoperability: convert machines from and to 0/1 units (QUBO), D-Wave's dimod and tables, with the same energies.
 
     dimod      E = sum_i h_i s_i + sum_(i<j) J_ij s_i s_j + offset          h = -b,  J = -W
 
-Variables are the names of the units, or 0 to n - 1.  Read, variables 0 to n - 1 in any order are the units of these
-numbers; others are the units in the order of list(bqm.variables), and str() of them their names.  Weights are sparse
-where at most half of the pairs are coupled, or a coupling is 0.
+Variables of dimod are the names of the units, or 0 to n - 1.  Variables 0 to n - 1, in any order, are read as the units
+of these numbers; others as units in the order of list(bqm.variables), named str(variable).  Weights are sparse if at
+most half of the pairs are coupled, or if a coupling is 0.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from .model import BoltzmannMachine, check_model
 def from_bits(
     weights: ArrayLike, biases: ArrayLike, *, temperature: float = 1.0, names: Iterable[str] = ()
 ) -> BoltzmannMachine:
-    """Return the -1/+1 machine of a 0/1 machine with E(x) = -1/2 x'Wx - b'x; every energy stays the same.
+    """Return the -1/+1 machine with the energies of a 0/1 machine, E(x) = -1/2 x'Wx - b'x.
 
     With x = (1 + s)/2: w_s = w/4, b_s = b/2 + (row sums of w)/4, and the constant goes into the offset.
 
-    >>> bmlab.from_bits([[0, 4], [4, 0]], [0, 0]).energy([[1, 1], [1, -1]])  # both on, and one
+    >>> bmlab.from_bits([[0, 4], [4, 0]], [0, 0]).energy([[1, 1], [1, -1]])  # both on; only one on
     array([-4.,  0.])
     """
     of_bits = BoltzmannMachine(weights, biases, temperature, names=names)
@@ -40,7 +40,7 @@ def from_bits(
 
 @show_call()
 def to_bits(model: BoltzmannMachine) -> tuple[Any, np.ndarray, float]:
-    """Return (weights, biases, offset) of the 0/1 machine with E(x) = -1/2 x'Wx - b'x + offset: from_bits(), backwards.
+    """Return (weights, biases, offset) of the 0/1 machine, E(x) = -1/2 x'Wx - b'x + offset; the inverse of from_bits().
 
     With s = 2x - 1: w_x = 4w, b_x = 2b - 2 (row sums of w), and the constant goes into the offset.
 
@@ -59,8 +59,8 @@ def from_tables(tables: dict[Any, ArrayLike], *, names: Iterable[str] = ()) -> B
     """Return the machine with p(s) proportional to the product of tables of potentials.
 
     tables   {unit: (2,), (unit, unit): (2, 2)}, positive numbers, off before on; a unit is a number or a name, and
-             the first unit of a pair chooses the row.  Tables of the same units multiply
-    names    of the units, in their order; () for the names in the order in which the tables have them, if they have
+             the first unit of a pair chooses the row.  Tables of the same units are multiplied
+    names    of the units, in order; () for the names in the tables, in the order of their first use
 
         w_ij = log(t11 t00 / (t10 t01)) / 4,    b_i = log(t11 t10 / (t01 t00)) / 4 + log(t1 / t0) / 2
 
@@ -88,12 +88,12 @@ def from_tables(tables: dict[Any, ArrayLike], *, names: Iterable[str] = ()) -> B
                 entries[pair] = entries.get(pair, 0.0) + weight
     row, col = np.array(list(entries), dtype=int).reshape(-1, 2).T
     weights: Any = scipy.sparse.coo_array((np.array(list(entries.values())), (row, col)), shape=(blank.n, blank.n))
-    dense = len(entries) > blank.n * (blank.n - 1) / 2 and all(entries.values())  # as of dimod
+    dense = len(entries) > blank.n * (blank.n - 1) / 2 and all(entries.values())  # as in from_dimod()
     return replace(blank, weights=weights.toarray() if dense else weights, biases=biases, offset=offset)
 
 
 def _blank(scopes, names):
-    """Return a machine of the units that tables are about, all numbers 0."""
+    """Return a machine of the units in the tables, with all weights and biases 0."""
     units = list(dict.fromkeys(unit for scope in scopes for unit in scope))
     named = [unit for unit in units if isinstance(unit, str)]
     wrong = [unit for unit in units if not isinstance(unit, (str, Integral)) or isinstance(unit, bool)]
@@ -124,9 +124,9 @@ def _logs(scope, table):
 
 @show_call()
 def to_dimod(model: BoltzmannMachine) -> Any:
-    """Return the machine as a dimod.BinaryQuadraticModel (SPIN); its temperature is left out, dimod has none.
+    """Return the machine as a dimod.BinaryQuadraticModel (SPIN), without its temperature: dimod has none.
 
-    Raises ModuleNotFoundError, with the command to type, where dimod is missing.
+    Raises ModuleNotFoundError, with the command to type, if dimod is missing.
 
     >>> bmlab.to_dimod(bmlab.toy()).energy([1, 1, 1])
     np.float64(-1.5)

@@ -29,7 +29,7 @@ from .model import BoltzmannMachine
 def sherrington_kirkpatrick(n: int, *, rng: np.random.Generator | int, scale: float = 1.0) -> BoltzmannMachine:
     """Draw w_ij ~ Normal(0, scale^2 / n) for every pair, and biases ~ Normal(0, 0.1^2 scale^2).
 
-    The spin glass begins at scale = 1 where T = 1.  Sherrington and Kirkpatrick (1975), Phys. Rev. Lett. 35, 1792.
+    At T = 1 the spin glass starts at scale = 1.  Sherrington and Kirkpatrick (1975), Phys. Rev. Lett. 35, 1792.
 
     >>> bmlab.sherrington_kirkpatrick(100, rng=np.random.default_rng(0))
     BoltzmannMachine(n=100, couplings=4950, T=1)
@@ -46,15 +46,15 @@ def sherrington_kirkpatrick(n: int, *, rng: np.random.Generator | int, scale: fl
 def ising(
     shape: int | Iterable[int], *, coupling: float = 1.0, field: float = 0.0, periodic: bool = True
 ) -> BoltzmannMachine:
-    """Couple nearest neighbours of a lattice of `shape`, a number or one a direction (the Ising model); sparse weights.
+    """Couple nearest neighbours of a lattice (the Ising model); `shape`: a length, or one per axis; sparse weights.
 
-    Units are numbered as numpy.arange(n).reshape(shape).  `periodic` closes each direction into a ring; round a
-    ring of two the same pair is met twice and couples twice, as on the torus of Kaufman (1949), Phys. Rev. 76, 1232.
+    Units are numbered as numpy.arange(n).reshape(shape).  `periodic` closes each direction into a ring; in a ring of
+    two the pair is coupled twice, once each way round, as on the torus of Kaufman (1949), Phys. Rev. 76, 1232.
 
     >>> ring = bmlab.ising(4)  # log Z = log((2 cosh 1)^4 + (2 sinh 1)^4)
     >>> bmlab.exact(ring).log_z
     Bounded(4.7977 (exact))
-    >>> bmlab.ising((3, 4)).coupling_count()  # two a unit
+    >>> bmlab.ising((3, 4)).coupling_count()  # two per unit
     24
     """
     sides = _checked_sides(shape)
@@ -88,9 +88,9 @@ def hopfield(patterns: ArrayLike) -> BoltzmannMachine:
 
 @show_call()
 def restricted(weights: ArrayLike, visible_biases: ArrayLike, hidden_biases: ArrayLike) -> BoltzmannMachine:
-    """Couple each visible unit to each hidden one by weights (v, h), and no two units of a layer: an RBM.
+    """Couple each visible unit to each hidden unit by weights (v, h), and no two units of a layer: an RBM.
 
-    The visible units come first, and no learner couples two units of a layer.  Smolensky (1986), Parallel Distributed
+    The visible units come first; learning never couples two units of a layer.  Smolensky (1986), Parallel Distributed
     Processing 1, ch. 6 ("harmonium").
 
     >>> bmlab.restricted(np.ones((3, 2)), visible_biases=[0, 0, 0], hidden_biases=[0, 0])
@@ -111,7 +111,7 @@ def restricted(weights: ArrayLike, visible_biases: ArrayLike, hidden_biases: Arr
 
 @show_call()
 def toy() -> BoltzmannMachine:
-    """Return the course's three units, eight states by hand: w01 = 1, w12 = 1/2, w02 = -1/2, b0 = 1/2.
+    """Return the course's machine of three units (eight states): w01 = 1, w12 = 1/2, w02 = -1/2, b0 = 1/2.
 
     >>> bmlab.toy().energy([[1, 1, 1], [-1, -1, -1]])
     array([-1.5, -0.5])
@@ -132,7 +132,7 @@ def medium() -> BoltzmannMachine:
 
 
 def _checked_sides(shape):
-    """Return the sides of a lattice that fits into the memory."""
+    """Return the sides of a lattice; raise ValueError if it does not fit into the memory."""
     listed = [shape] if not np.iterable(shape) or isinstance(shape, (str, bytes)) else list(shape)
     sides = [check_count("shape", side) for side in listed]
     if not sides:
@@ -143,7 +143,7 @@ def _checked_sides(shape):
 
 
 def _bonds(site, axis, periodic):
-    """Pairs (2, m) of neighbours along one axis; a ring of one has none."""
+    """Return the pairs (2, m) of neighbours along one axis; a ring of one unit has none."""
     to = np.roll(site, -1, axis)
     inner = slice(None) if periodic and site.shape[axis] > 1 else slice(0, -1)
     keep = np.moveaxis(np.stack([site, to]), axis + 1, 1)[:, inner]

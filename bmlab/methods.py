@@ -1,11 +1,11 @@
-"""The table of methods: what each one answers and claims, how it looks, and how tests run it.
+"""The table of methods: the quantities and claims of each, its colour and marker, and its options in tests.
 
 A method is a function  model -> Estimate.  The row stands above the function, in the file of the method:
 
     @method("mean field", answers=("means", "pairs", "log Z", "lower bound"), order=2, start="means", ...)
     def mean_field(model, *, start=None, starts=1, tolerance=1e-12, max_sweeps=2000): ...
 
-All that lists methods reads METHODS: combine(), plots, live views, the table of docs/package.md, laws and fuzzer.
+Everything that lists methods reads METHODS: combine(), plots, live views, the table of docs/package.md, laws, fuzzer.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class Row:
     """One method.
 
-    function  the method; its name is the row's `key`, which scripts and tests use and nobody reads
-    name      the method in words, as Estimate.method, labels and legends have it
-    answers   those of ANSWERS that it gives about every machine, if it has all options at their defaults
-    order     the lowest order in the couplings at which the answer is wrong: inf if it is right but for sampling, None
+    function  the method; its name is the row's `key`, for scripts and tests, never shown to users
+    name      the method in words, for Estimate.method, labels and legends
+    answers   those of ANSWERS that it gives about every machine with all options at their defaults
+    order     the lowest order in the couplings at which the answer is wrong: inf if only sampling makes it wrong, None
               if that depends on the machine
     line      the method in the literature's words, for docs/package.md
-    start     the kind of `start` that it takes: "nothing", "states", "means", or a word of its own
+    start     the kind of `start` that it takes: "nothing", "states", "means", or another word
     draws     whether it takes random numbers, `rng`
     combines  whether combine() takes its runs
-    colour, marker    in all figures and views; "" if no answer carries the name
-    laws      options with which it is quick enough for tests/test_contract.py; `temperatures` are in units of T
+    colour, marker    in all figures and views; "" if no answer has this name
+    laws      options that make it quick enough for tests/test_contract.py; `temperatures` are in units of T
     shortest  options of its shortest runs, which must answer, too
-    fuzz      options with which tests/fuzz_cases.py calls it
+    fuzz      options for calls by tests/fuzz_cases.py
     """
 
     function: Callable[..., Any]
@@ -60,7 +60,7 @@ METHODS: dict[str, Row] = {}  # by key
 
 
 def key_of(name: str) -> str:
-    """Return the key of the method whose answers carry this name; of any other, the name itself.
+    """Return the key of the method with this name; any other name is returned as it is.
 
     >>> key_of("mean field")
     'mean_field'

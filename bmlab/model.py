@@ -1,4 +1,4 @@
-"""The Boltzmann machine: n units s_i = -1/+1, symmetric weights W, biases b, a temperature T; its energy.
+"""The Boltzmann machine: n units s_i = -1/+1, symmetric weights W, biases b, a temperature T, and its energy.
 
     E(s) = -1/2 s'Ws - b's + offset          p(s) = exp(-E(s)/T) / Z          Z = sum_s exp(-E(s)/T)
 
@@ -6,7 +6,7 @@ Z is the partition function.  Unit i feels the others through its field h_i = su
 
     p(s_i = +1 | the others) = 1/(1 + exp(-2 h_i/T))
 
-Clamped units turn into biases of the free units, and their own energy into the offset.
+Clamping units adds their fields to the biases of the free units, and their own energy to the offset.
 
 Ackley, Hinton and Sejnowski (1985), A learning algorithm for Boltzmann machines, Cognitive Science 9, 147, eq. 1-4.
 """
@@ -56,7 +56,7 @@ from .showing.html import machine_html
 Units = int | str | slice | Iterable  # one index or name, several, a slice, a mask (n,)
 
 
-ATTRIBUTE_SYNONYMS = {  # what other libraries name otherwise -> what to type
+ATTRIBUTE_SYNONYMS = {  # a name in other libraries -> what to type here
     "W": "machine.weights",
     "b": "machine.biases",
     "T": "machine.temperature",
@@ -68,25 +68,26 @@ ATTRIBUTE_SYNONYMS = {  # what other libraries name otherwise -> what to type
 @stored()
 @dataclass(frozen=True, eq=False, init=False)
 class BoltzmannMachine:
-    """The parameters of a Boltzmann machine; never changed, only replaced.
+    """The parameters of a Boltzmann machine; they never change: make a new machine instead.
 
     weights      (n, n) symmetric (to rounding) with zero diagonal, read-only: an array, or anything of scipy.sparse,
-                 kept as canonical CSR with its stored zeros: then correlations live on its couplings, nothing costs n^2
+                 stored as canonical CSR with its zeros.  If sparse, only coupled pairs have correlations, and nothing
+                 costs n^2
     biases       (n,)
     temperature  T > 0, in the units of the energy
-    offset       energy of the units that clamp() took out; 0 for a whole machine
-    names        n distinct strings; none given: the labels of weights or biases that are tables, or none.  clamp(),
-                 conditional() and complete() find units by them, and every table is matched by them
-    couplings    boolean (n, n), read-only: the pairs that are coupled, and so may learn; None: all pairs of an array.
-                 A sparse machine has none: those stored are coupled
+    offset       constant in the energy, such as the energy of the units that clamp() removed; default 0
+    names        n distinct strings; default: the labels of weights or biases if these are tables, else none.  clamp(),
+                 conditional() and complete() find units by name, and all tables are matched by them
+    couplings    boolean (n, n), read-only: the pairs that are coupled, and so can be learned; None: all pairs.
+                 A sparse machine has None: its stored weights are the coupled pairs
 
-    dataclasses.replace(machine, weights=..., biases=...) is a machine with other numbers and all the rest.
-    Raises ValueError where a shape, a symmetry or a value is not as above.
+    dataclasses.replace(machine, weights=..., biases=...) returns a machine that differs in these fields only.
+    Raises ValueError if a shape, a symmetry or a value is not as above.
 
     >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0], names=("Ada", "Bob"))
     >>> pair.energy([[1, 1], [1, -1]])
     array([-1.,  1.])
-    >>> pair.clamp("Ada", 1).biases  # what Bob feels
+    >>> pair.clamp("Ada", 1).biases  # the field of Bob
     array([1.])
     """
 
@@ -132,14 +133,14 @@ class BoltzmannMachine:
         vars(self).update(weights=weights, biases=read_only(biases))
 
     def _with(self, weights, biases):
-        """Return this machine with other numbers, which nothing else refers to: they are checked, but not copied."""
+        """Return this machine with new arrays, to which nothing else may refer: they are checked, but not copied."""
         machine = object.__new__(type(self))
         kept = {name: getattr(self, name) for name in ("temperature", "offset", "names", "couplings")}
         vars(machine).update(kept)
         machine._set_numbers(check_weights(weights, self.n, own=True), check_row("biases", biases, self.n))
         return machine
 
-    def __reduce__(self):  # a copy that was pickled is checked, and read-only, as this one
+    def __reduce__(self):  # unpickled copies are checked and read-only, too
         return BoltzmannMachine, (self.weights, self.biases, self.temperature, self.offset, self.names, self.couplings)
 
     def __getattr__(self, name):
@@ -169,37 +170,37 @@ class BoltzmannMachine:
 
     @property
     def dense_weights(self) -> np.ndarray:
-        """The weights as a read-only array (n, n), whatever their type; of a sparse machine a new one each time."""
+        """The weights as a read-only array (n, n); for a sparse machine, a new array at each call."""
         if not self.is_sparse:
             return self.weights
         return read_only(self.weights.toarray())
 
     @property
     def has_couplings(self) -> bool:
-        """Whether any weight differs from 0; a stored weight of a sparse machine counts, whatever its value."""
+        """Whether any weight differs from 0; in a sparse machine, whether any weight is stored."""
         return self.weights.nnz > 0 if self.is_sparse else bool(self.weights.any())
 
     @cached_property
     def weight_count(self) -> int:
-        """How many entries of the weights differ from 0, both triangles; of a sparse machine, how many are stored."""
+        """Number of nonzero entries of the weights, in both triangles; of a sparse machine, of stored entries."""
         return int(self.weights.nnz if self.is_sparse else np.count_nonzero(self.weights != 0))
 
     @show_call()
     def coupling_count(self) -> int:
-        """Return how many pairs of units are coupled."""
+        """Return the number of coupled pairs of units."""
         return self.weight_count // 2
 
     @cached_property
     def colours(self) -> ColourClasses:
-        """Classes of units (indices) that are not coupled inside, see sparsity.py."""
+        """Classes of units (indices) without couplings inside a class, see sparsity.py."""
         return colour_classes(self.weights, self.weight_count)
 
     @show_call()
     def field(self, s: ArrayLike) -> np.ndarray:
         """Return h_i = sum_j w_ij s_j + b_i for states (..., n), in the same shape; a unit at 0 sends no field.
 
-        Columns of a DataFrame, and labels of a Series, are matched by name, here and wherever numbers of units are
-        taken: states, means, values, masks, biases, weights.
+        Columns of a DataFrame, and labels of a Series, are matched by name, here and in every argument with one number
+        per unit: states, means, values, masks, biases, weights.
         """
         return field_of(self, self._checked(s))
 
@@ -215,13 +216,13 @@ class BoltzmannMachine:
     def log_boltzmann(self, s: ArrayLike, log_z: float) -> np.ndarray:
         """Return log p(s) = -E(s)/T - log Z of the states s (..., n), in shape (...).
 
-        log_z is what a method answers for this machine, such as exact(machine).log_z.
+        log_z is the answer of a method for this machine, such as exact(machine).log_z.
         """
         return -self.energy(s) / self.temperature - check_number("log_z", log_z)
 
     @show_call()
     def indices(self, units: Units) -> np.ndarray:
-        """Return the indices (k,) of units: one index or name, several, a slice, a mask (n,); else ValueError."""
+        """Return the indices (k,) of units: an index or a name, several, a slice, a mask (n,); else ValueError."""
         if getattr(getattr(units, "dtype", None), "kind", "") == "b":
             units = align_columns("units", units, self.names, whole=True) != 0
         single = isinstance(units, str) or not (np.iterable(units) or isinstance(units, slice))
@@ -250,10 +251,10 @@ class BoltzmannMachine:
     def clamp(self, units: Units | dict, values: ArrayLike | None = None) -> BoltzmannMachine:
         """Clamp `units` (indices, names, a mask) to `values` (-1/+1); return the machine of the others, in their order.
 
-        Or clamp a dict {unit: value}, or a Series with the names of units for labels, alone.
+        Instead of both arguments, pass a dict {unit: value}, or a Series labelled by the names of units.
 
-        Its log Z is the log of the sum over the free units only, so log p(values) = log Z(clamped) - log Z.
-        Raises ValueError for what is no unit or no value, and for units that repeat.
+        log Z of the result is the log of the sum over the free units only: log p(values) = log Z(clamped) - log Z.
+        Raises ValueError for unknown or repeated units, and for values other than -1/+1.
         """
         if values is None and (isinstance(units, dict) or names_of(units)):
             units, values = split_condition("units", units)
@@ -277,7 +278,7 @@ class BoltzmannMachine:
 
     @show_call()
     def save(self, path: str | PathLike) -> None:
-        """Write the machine to `path` as an .npz file that load() reads back to the bit; a link is followed."""
+        """Write the machine to `path` as an .npz file, which load() reads back exactly; symbolic links are kept."""
         w = self.weights
         parts = {"data": w.data, "indices": w.indices, "indptr": w.indptr} if self.is_sparse else {"weights": w}
         parts |= {"biases": self.biases, "temperature": self.temperature, "offset": self.offset}
@@ -311,7 +312,7 @@ def split_condition(name: str, condition: Any) -> tuple[Any, Any]:
 
 
 def names_at(model: BoltzmannMachine, units: Iterable) -> tuple[str, ...]:
-    """Return the names of some units; () where the machine has none."""
+    """Return the names of some units; () if the machine has none."""
     return tuple(model.names[k] for k in units) if model.names else ()
 
 
@@ -324,7 +325,7 @@ def check_model(model: Any) -> None:
 
 
 def same_machine(one: BoltzmannMachine, other: BoltzmannMachine) -> bool:
-    """Whether two machines have the same parameters, in sparse or dense weights, whatever the units are called."""
+    """Whether two machines have the same parameters, in sparse or dense weights; names are not compared."""
     if one is other:
         return True
     if (one.n, one.temperature, one.offset) != (other.n, other.temperature, other.offset):
@@ -337,7 +338,7 @@ SAVED_PARTS = ("weights", "data", "indices", "indptr", "biases", "temperature", 
 
 @show_call()
 def load(path: str | PathLike) -> BoltzmannMachine:
-    """Read a machine that save() wrote; raise ValueError where the file is torn or is something else.
+    """Read a machine that save() wrote; raise ValueError if the file is damaged or something else.
 
     >>> bmlab.toy().save("toy.npz")
     >>> bmlab.load("toy.npz")
@@ -359,11 +360,11 @@ def load(path: str | PathLike) -> BoltzmannMachine:
 
 
 MIN_STRIP_ROWS = 256  # fewer rows are not worth a strip
-UNTHREADED_PRODUCTS = 2**18  # multiply-adds for which BLAS starts no threads; those cost more than they save
+UNTHREADED_PRODUCTS = 2**18  # multiply-adds up to which BLAS starts no threads, which would cost more than they save
 
 
 def neighbours(model: BoltzmannMachine, i: int) -> tuple[Any, np.ndarray]:
-    """Return (index, weights) of the units that unit i is coupled to: every unit where weights are dense."""
+    """Return (index, weights) of the units that unit i is coupled to: every unit if the weights are dense."""
     if not model.is_sparse:
         return slice(None), model.weights[i]
     row = slice(model.weights.indptr[i], model.weights.indptr[i + 1])
@@ -371,17 +372,17 @@ def neighbours(model: BoltzmannMachine, i: int) -> tuple[Any, np.ndarray]:
 
 
 def field_of(model: BoltzmannMachine, x: np.ndarray) -> np.ndarray:
-    """Return the field of any numbers x (..., n): a unit at 0 sends none."""
+    """Return the field of any numbers x (..., n), not only -1/+1; a unit at 0 adds nothing to it."""
     return (x.reshape(math.prod(x.shape[:-1]), model.n) @ model.weights).reshape(x.shape) + model.biases
 
 
 def with_offset(model: BoltzmannMachine, log_z: Any) -> Any:
-    """Return log Z of a machine from that of its weights and biases alone: the energy of clamped units is put back."""
+    """Return log Z of a machine from log_z of its weights and biases: add the energy of clamped units."""
     return log_z - model.offset / model.temperature
 
 
 def energy_of(model: BoltzmannMachine, x: np.ndarray) -> np.ndarray:
-    """Return the energy of any numbers x (..., n), in shape (...); of few units by strips of rows, which is faster."""
+    """Return the energy of any numbers x (..., n), in shape (...); of few units by strips of rows, for speed."""
     strip = UNTHREADED_PRODUCTS // max(1, model.n**2)
     if strip >= MIN_STRIP_ROWS and x.size > strip * model.n:
         rows = x.reshape(-1, model.n)

@@ -4,9 +4,9 @@
     p(s) = exp(-E(s)/T) / Z         Z = sum of exp(-E(s)/T) over all 2^n states
     dL/dW = (<ss'>_clamped - <ss'>_free) / T,      dL/db = (<s>_clamped - <s>_free) / T
 
-Plain NumPy, nothing else of bmlab, and no checks: the file to read, and the referee of all the others.  The package's
-functions do the same for larger machines, faster, and with the error of each number; the tests hold
-them against these.  A `model` is anything with weights W (n, n), biases b (n,) and temperature T.
+Plain NumPy, without the rest of bmlab and without checks: the file to read first, and the reference for all others.
+The package's functions do the same for larger machines, faster, and with the error of each number; the tests compare
+them with these.  A `model` is any object with weights W (n, n), biases b (n,) and temperature T.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,7 @@ import numpy as np
 
 
 class Machine(NamedTuple):
-    """A machine; a bmlab.BoltzmannMachine with dense weights and no offset will do as well."""
+    """A machine; a bmlab.BoltzmannMachine with dense weights and no offset works as well."""
 
     weights: np.ndarray  # (n, n)
     biases: np.ndarray  # (n,)
@@ -23,7 +23,7 @@ class Machine(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What every method answers; what it cannot compute is nan."""
+    """The answer of every method; quantities that it cannot compute are nan."""
 
     mean: np.ndarray  # <s_i>, (n,)
     corr: np.ndarray  # <s_i s_j>, (n, n)
@@ -31,7 +31,7 @@ class Answer(NamedTuple):
 
 
 def states(n):
-    """Return all 2^n states, (2^n, n), in the order in which one counts: -1 is 0, +1 is 1, the first unit leads."""
+    """Return all 2^n states, (2^n, n), counted in binary: -1 is 0, +1 is 1, the first unit is the leading digit."""
     digits = np.arange(2**n)[:, None] >> np.arange(n)[::-1] & 1  # of each number k, in binary: (2^n, n)
     return 2.0 * digits - 1
 
@@ -67,12 +67,12 @@ def sweep(model, s, u):
 
 
 def coins(rng, chains, n):
-    """Return states (chains, n) of fair coins, where walks begin."""
+    """Return states (chains, n) of fair coins, the start of the walks."""
     return rng.choice([-1.0, 1.0], size=(chains, n))
 
 
 def gibbs(model, rng, chains=100, burn_in=100, sweeps=1000):
-    """Average over the states that `chains` walks visit after burn_in; log Z remains unknown."""
+    """Average over the states that `chains` walks visit after burn_in sweeps; log Z is nan."""
     s = coins(rng, chains, len(model.biases))
     mean, corr = np.zeros(len(model.biases)), np.zeros_like(model.weights)
     for k in range(burn_in + sweeps):
@@ -94,8 +94,8 @@ def visited(model, rng, chains=100, sweeps=100):
 def ais(model, rng, walks=100, steps=1000):
     """Return log Z by annealed importance sampling (Neal 2001).
 
-    1/T grows from 0, where the states are fair coins and Z is 2^n, in equal steps.  At each step a walk's weight is
-    multiplied by what exp(-E/T) of its state grows by.  The mean weight is right on average; its log is a little low.
+    1/T grows in equal steps from 0, where the states are fair coins and Z is 2^n.  Each step multiplies a walk's weight
+    by exp(-E/T) at the new over that at the old temperature.  The mean weight is unbiased for Z; its log is a bit low.
     """
     n = len(model.biases)
     s, log_weight = coins(rng, walks, n), np.full(walks, n * np.log(2))
@@ -131,10 +131,10 @@ def entropy(m):
 
 
 def linear_response(A, m):
-    """Return <s_i s_j> from how the means m answer to a small change of the fields x = b/T: C_ij = dm_i/dx_j.
+    """Return <s_i s_j> from the response of the means m to a small change of the fields x = b/T: C_ij = dm_i/dx_j.
 
-    (Differentiate <s_i> = sum s_i exp(-E/T) / Z: that is <s_i s_j> - <s_i><s_j>.)  A = dx/dm of an approximation, C is
-    its inverse.  A unit's own variance is known better: 1 - m^2.
+    (The derivative of <s_i> = sum s_i exp(-E/T) / Z is <s_i s_j> - <s_i><s_j>.)  A is dx/dm of an approximation, C its
+    inverse.  A unit's own variance is set to 1 - m^2, which is more accurate.
     """
     corr = np.linalg.inv(A) + np.outer(m, m)
     np.fill_diagonal(corr, 1)
@@ -142,7 +142,7 @@ def linear_response(A, m):
 
 
 def tap(model, sweeps=1000):
-    """Take from each field the echo: what the unit's own mean adds to it by way of its neighbours.
+    """Subtract from each field the unit's echo, the part of the field that its own mean causes through its neighbours.
 
     Thouless, Anderson and Palmer (1977): the next order of F in the couplings J = W/T.
     """
@@ -151,7 +151,7 @@ def tap(model, sweeps=1000):
     for _ in range(sweeps):
         for i in range(len(b)):
             echo = m[i] * (J[i] ** 2 @ (1 - m**2))
-            m[i] = (m[i] + np.tanh(J[i] @ m + b[i] - echo)) / 2  # half a step: a whole one may swing for ever
+            m[i] = (m[i] + np.tanh(J[i] @ m + b[i] - echo)) / 2  # half a step: whole steps may oscillate without end
     v = 1 - m**2
     log_z = entropy(m) - energy(model, m) / model.temperature + v @ J**2 @ v / 4
     A = np.diag(1 / v + J**2 @ v) - J - 2 * J**2 * np.outer(m, m)
@@ -185,9 +185,9 @@ def bethe(model, rounds=1000):
 
 
 def clamped(model, data, infer=brute_force):
-    """Average the answers over the rows of data (N, v): the first v units clamped to it, the others hidden.
+    """Average the answers over the rows of data (N, v): the first v units are clamped to a row, the others are hidden.
 
-    Units that are clamped make a smaller machine of the others: their field is a bias.
+    The hidden units form a smaller machine; the field of the clamped units is part of its biases.
     """
     v = data.shape[1]
     seen = Machine(model.weights[:v, :v], model.biases[:v])  # for its energy, which needs no T
@@ -220,7 +220,7 @@ def gradient(model, clamped, free):
 def learning_steps(model, data, rate, steps, infer=brute_force):
     """Climb the likelihood of data (N, v), and yield (model, log-likelihood) before each step.
 
-    infer   the method that answers for a machine; of gibbs, infer=lambda machine: gibbs(machine, rng)
+    infer   function  machine -> Answer; for gibbs, pass infer=lambda machine: gibbs(machine, rng)
     """
     for _ in range(steps):
         data_phase, free = clamped(model, data, infer), infer(model)
@@ -242,7 +242,7 @@ def pseudo_log_likelihood(model, data):
 
 
 def pseudo_gradient(model, data):
-    """Return its slope over (weights, biases): each unit against what the others predict; no free phase."""
+    """Return its slope over (weights, biases): each unit minus its prediction by the others; no free phase."""
     surprise = data - np.tanh((data @ model.weights + model.biases) / model.temperature)  # (N, n)
     d_weights = (surprise.T @ data + data.T @ surprise) / len(data)  # w_ij stands in h_i and in h_j
     np.fill_diagonal(d_weights, 0)

@@ -209,11 +209,11 @@ def test_grey_rows_have_no_score():
 def test_grey_values_out_of_range_are_refused_by_fit_and_by_transform(least):
     grey = np.linspace(least, 1, 60).reshape(20, 3)
     shell = RestrictedBoltzmann(2, binarize=None, n_iter=1, random_state=0)
-    with pytest.raises(ValueError, match=r"X must be from .* to 1 where binarize=None, found .*; pass X / 255"):
+    with pytest.raises(ValueError, match=r"X must be from .* to 1 if binarize=None, found .*; pass X / 255"):
         shell.fit(255 * grey)
     shell.fit(grey)
     for wrong in (255 * grey, grey - 0.5):
-        with pytest.raises(ValueError, match="to 1 where binarize=None"):
+        with pytest.raises(ValueError, match="to 1 if binarize=None"):
             shell.transform(wrong)
 
 
