@@ -6,7 +6,7 @@ Z is the partition function.  Unit i feels the others through its field h_i = su
 
     p(s_i = +1 | the others) = 1/(1 + exp(-2 h_i/T))
 
-Clamping units adds their fields to the biases of the free units, and their own energy to the offset.
+The fields of clamped units are added to the biases of the free units, and their own energy to the offset.
 
 Ackley, Hinton and Sejnowski (1985), A learning algorithm for Boltzmann machines, Cognitive Science 9, 147, eq. 1-4.
 """

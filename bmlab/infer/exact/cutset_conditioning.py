@@ -1,12 +1,12 @@
 """Cutset conditioning: list the states of some units, the cutset, and sum the others out in closed form.
 
-Take units that touch every coupling (one layer of a restricted machine), so that the rest is not coupled among itself.
-Given the state S of the cutset, each unit of the rest is alone with its field f_j(S) = b_j + sum_i w_ij S_i:
+Take units that touch every coupling (one layer of a restricted machine), so that no two of the others are coupled.
+Given the state S of the cutset, the other units are independent, each with its field f_j(S) = b_j + sum_i w_ij S_i:
 
     Z = sum_S exp(-E(S)/T) prod_j 2 cosh(f_j(S)/T),      <s_j | S> = tanh(f_j(S)/T)
 
-so 2^(units of the cutset) terms are enough, whatever the number of the others.  Where every pair is coupled the rest
-is a single unit and this is the plain sum over states.  The sum is kept relative to its largest term so far, so no
+so 2^(units of the cutset) terms are enough, whatever the number of the others.  If every pair is coupled, there is one
+other unit, and this is the plain sum over states.  The sum is kept relative to its largest term so far, so no
 temperature is too low.  Pearl (1988), Probabilistic Reasoning in Intelligent Systems, section 4.4.2.
 """
 
@@ -22,14 +22,14 @@ from ...running.progress_bars import with_progress
 from ...running.threads import one_thread
 
 CUTSET_TILE = 2**16  # numbers (512 KiB) at a time: they stay in the processor's cache
-MIN_TILE_STATES = 256  # where all pairs are wanted: fewer make narrow products
-PRODUCT_FACTORS = 1000  # so many factors between 1 and 2 have a product within the range of a double
+MIN_TILE_STATES = 256  # if all pairs are wanted; with fewer, the matrix products would be narrow
+PRODUCT_FACTORS = 1000  # factors between 1 and 2 whose product is within the range of a double
 
 
 def cutset_of(weights, most: float = np.inf) -> np.ndarray | None:
-    """Return units that touch every coupling, few but not provably the fewest: take the most coupled unit, repeat.
+    """Return units that touch every coupling, found greedily (most coupled unit first), not provably the fewest.
 
-    None as soon as they would be more than `most`.
+    Return None if they would be more than `most`.
     """
     graph = scipy.sparse.csr_array(weights, copy=True)
     graph.eliminate_zeros()
@@ -48,7 +48,7 @@ def cutset_of(weights, most: float = np.inf) -> np.ndarray | None:
 def sum_by_cutset(
     model: BoltzmannMachine, cutset: np.ndarray, all_pairs: bool = True
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return (log Z without the offset, mean, corr); corr of two units of the rest is nan unless `all_pairs`."""
+    """Return (log Z without the offset, mean, corr); without `all_pairs`, corr outside the cutset is nan."""
     order, k = _cutset_first(model, cutset), len(cutset)
     top, total, mean = -np.inf, 0.0, np.zeros(model.n)
     corr = np.zeros((model.n if all_pairs else k, model.n))
@@ -60,7 +60,7 @@ def sum_by_cutset(
             mean = mean * fade + s @ weight
             s *= np.sqrt(weight)
             corr *= fade
-            corr += s[: len(corr)] @ s.T  # of all pairs: BLAS makes one half only
+            corr += s[: len(corr)] @ s.T  # all pairs: BLAS computes one triangle only
             top = new_top
     corr = np.vstack([corr, np.full((model.n - len(corr), model.n), np.nan)])
     if not all_pairs:
@@ -74,14 +74,14 @@ def _cutset_first(model, cutset):
 
 
 def _given_cutset(model, order, k, only: Any = slice(None), columns=1) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield (s, logs): for a tile of states of the cutset, all means given these (n, tile), and log weights.
+    """Yield (s, logs): for each tile of states of the cutset, all means given these (n, tile), and their log weights.
 
-    The cutset are the first k units in `order`.  `only` selects tiles by number; within a tile of at least `columns`
-    the last units of the cutset take all their states.
+    The cutset is the first k units in `order`.  `only` selects tiles by number; within a tile of at least `columns`
+    states, the last units of the cutset take all their states.
     """
     w = model.dense_weights[order][:, order] / model.temperature
     b = model.biases[order] / model.temperature
-    few = int(np.log2(max(CUTSET_TILE / max(1, model.n - k), columns)).clip(0, k))  # how many units vary in a tile
+    few = int(np.log2(max(CUTSET_TILE / max(1, model.n - k), columns)).clip(0, k))  # units that vary in a tile
     outer, inner, rest = np.split(np.arange(model.n), [k - few, k])
     y = states(few).T
     field = w[np.ix_(rest, inner)] @ y + b[rest, None]
@@ -104,7 +104,7 @@ def _sum_out_rest(f):
 
 
 def draw_by_cutset(model: BoltzmannMachine, cutset: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Return independent states (size, n): a tile of states of the cutset, one of these, then the rest given it."""
+    """Return independent states (size, n): draw a tile, a state of the cutset in it, then the other units given it."""
     order, s = _cutset_first(model, cutset), np.empty((size, model.n))
     with one_thread():
         of_tile = np.array([scipy.special.logsumexp(logs) for _, logs in _given_cutset(model, order, len(cutset))])

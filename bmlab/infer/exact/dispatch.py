@@ -1,11 +1,11 @@
-"""Exact inference: exact() divides a machine into connected components, each summed by the algorithm of the plan.
+"""Exact inference: exact() divides a machine into connected components and sums each by the algorithm of its plan.
 
     Z = sum_s exp(-E(s)/T),     <s_i> = sum_s s_i p(s),     <s_i s_j> = sum_s s_i s_j p(s)
 
-Components are not coupled to each other and are solved apart: log Z adds, moments factorise.
-planning.py chooses the algorithm of each: small_tables.py for a dozen units, matrix_products.py or in the cold
-lowest_states.py, cutset_conditioning.py or elimination.py for more.  Every algorithm is right to rounding, at any
-temperature.
+Components are not coupled to each other and are solved separately: log Z adds up, moments factorise.
+planning.py chooses the algorithm of each component: small_tables.py for a dozen units; for more matrix_products.py
+(lowest_states.py at low temperatures), cutset_conditioning.py or elimination.py.  Every algorithm is right to rounding,
+at any temperature.
 """
 
 from __future__ import annotations
@@ -56,18 +56,18 @@ def exact(
 ) -> Estimate:
     """Answer by enumeration: right to rounding, for any weights and temperature.
 
-    pairs        correlations "all": of all pairs, as a dense array; "couplings": of coupled units, where weights are
-                 dense nan elsewhere; None: "all" where weights are dense, "couplings" where they are sparse
-    want         "moments" and log Z, or "log_z" alone, the rest nan: correlations are not summed, and where all units
-                 are coupled it takes a third of the time
-    max_seconds, max_bytes   what it may cost (None: half of the memory); exact_plan(model) is the price beforehand
-    start        is accepted and ignored, as every method takes one
-    info         the algorithm taken, and its predicted and true seconds
+    pairs        correlations to compute.  "all": of all pairs, a dense array; "couplings": of coupled pairs, the others
+                 nan (dense weights) or not stored (sparse); default: "all" if weights are dense, else "couplings"
+    want         "moments", with log Z; or "log_z" only: means and correlations are nan, and if all units are coupled it
+                 takes a third of the time
+    max_seconds, max_bytes   limits of the cost (None: half of the memory); exact_plan(model) predicts the cost
+    start        ignored; every method accepts it
+    info         the algorithm, and its predicted and true seconds
 
-    Dense machines: 20 units in under a millisecond, 30 in a tenth of a second, 36 in seconds; beyond 33 in slices,
-    which bmlab.workers() can share out.  Trees, chains and narrow lattices of any length, and restricted machines with
-    one small layer, whatever the size of the other.
-    Raises ValueError with the price where it would cost more.
+    Dense machines: 20 units in under a millisecond, 30 in a tenth of a second, 36 in seconds; above 33 units the sum is
+    split into slices, which bmlab.workers() can share.  Trees, chains and narrow lattices can have any length, and a
+    restricted machine with one small layer any size of the other.
+    Raises ValueError, with the predicted cost, if that is above a limit.
 
     >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])
     >>> bmlab.exact(pair).log_z  # log(4 cosh 1)
@@ -80,7 +80,7 @@ def exact(
     check_positive("max_seconds", max_seconds, 600, infinite=True)
     check_positive("max_bytes", np.inf if max_bytes is None else max_bytes, 2**30, infinite=True)
     moments = check_choice("want", want, WANT_CHOICES) == "moments"
-    if model.n <= TABLE_UNITS and all_pairs and not model.is_sparse:  # as quick as what follows
+    if model.n <= TABLE_UNITS and all_pairs and not model.is_sparse:  # as fast as the general way below
         log_z, mean, corr = sum_by_tables(model)
         if not moments:
             mean, corr = np.full(model.n, np.nan), _unknown(model, all_pairs)
@@ -105,9 +105,9 @@ def exact(
 def solve_component(
     own: BoltzmannMachine, component: Component, all_pairs: bool = False, moments: bool = True
 ) -> tuple[float, Any, Any]:
-    """Return log Z without the offset, means, and <s_i s_j> of all pairs or at the least of the couplings.
+    """Return log Z without the offset, means, and <s_i s_j> of all pairs, or at least of the couplings.
 
-    Without `moments` these two can be nan.
+    Without `moments`, means and <s_i s_j> can be nan.
     """
     if component.algorithm == "small tables":
         return sum_by_tables(own)
@@ -146,9 +146,9 @@ def _estimate(model, log_z, mean, corr, algorithm, predicted, begin):
 def entropy(model: BoltzmannMachine, infer: Method = exact) -> Bounded:
     """Return the entropy of the machine in nats, S = log Z + <E>/T, as a number with its error.
 
-    infer    any method that gives log Z and <s_i s_j> of the couplings; of others it is nan
-    value    never below 0 nor above n log 2, which are its bounds unless `infer` is exact
-    stderr   at most that: the errors of log Z and of all terms of <E>/T are added, as if they were one
+    infer    a method that gives log Z and <s_i s_j> of the couplings; with other methods the entropy is nan
+    value    clipped to 0 and n log 2, which are its bounds unless `infer` is exact
+    stderr   an upper bound: the errors of log Z and of all terms of <E>/T are added as if fully correlated
     Raises ValueError as `infer` does.
 
     >>> bmlab.entropy(bmlab.ising(10, coupling=0))  # ten fair coins: 10 log 2
@@ -159,7 +159,7 @@ def entropy(model: BoltzmannMachine, infer: Method = exact) -> Bounded:
     model = replace(model, offset=0.0)
     answer = call_method("infer", partial(exact, pairs="couplings") if infer is exact else infer, model)
     places: Any = coupled_pairs(model) if model.is_sparse else np.nonzero(model.weights)
-    w, b = values_at(model.weights, places) / 2, model.biases  # each pair is there twice
+    w, b = values_at(model.weights, places) / 2, model.biases  # each pair is stored twice
     mean_energy = -(w @ values_at(answer.corr, places)) - b @ answer.mean
     noise = float(np.abs(w) @ values_at(answer.corr_stderr, places) + np.abs(b) @ answer.mean_stderr)
     most = model.n * math.log(2)
@@ -179,7 +179,7 @@ def _joined(mean, blocks):
 
 
 def _unknown(model, all_pairs):
-    """Return unknown correlations, nan."""
+    """Return correlations that are all nan, for unknown."""
     if all_pairs or not model.is_sparse:
         corr = np.full((model.n, model.n), np.nan)
         np.fill_diagonal(corr, 1.0)

@@ -1,14 +1,15 @@
 """Variable elimination (bucket elimination, min-fill, junction tree): sum out one unit after the other.
 
-Unit v, when its turn comes, still hangs together with a few others, its scope N(v).  Summing it out leaves a table
-over them, the message
+When unit v is summed out, it is still connected to a few other units, its scope N(v).  The result is a table over them,
+the message
 
-    tau_v(N) = log sum_{s_v = -1, +1} exp( s_v (b_v + sum_u w_vu s_u) / T + messages that v's neighbours left for it )
+    tau_v(N) = log sum_{s_v = -1, +1} exp( s_v (b_v + sum_u w_vu s_u) / T + messages to v of units summed out before )
 
-and v passes its neighbours on to each other.  What is left at the end is log Z.  On the way back every unit is
-handed to the ones before it: p(s_v = +1 | N(v)) is known from the way out, so the table of v's own group follows
-from its parent's, and with it <s_v> and <s_v s_u> on each coupling.  Once more out, the means of the units below v
-given its group are collected; two that come from different neighbours are independent given the group, so
+and v's neighbours become neighbours of each other.  After the last unit, log Z is left.  A backward pass, last unit
+first, finds the probabilities of v and its scope (its group): p(s_v = +1 | N(v)) is known from the first pass, so they
+follow from those of its parent, and with them <s_v> and <s_v s_u> on each coupling.  For all pairs a third pass, first
+unit first, collects the means of the units below v given its group; two of them that come from different neighbours are
+independent given the group, so
 
     <s_i s_j> = sum_group p(group) <s_i | group> <s_j | group>      for all pairs.
 
@@ -37,7 +38,7 @@ SIGNS = np.array([-1.0, 1.0])
 
 
 class Order(NamedTuple):
-    """An order of elimination: the units, and for each the scope it leaves, sorted by that order."""
+    """An order of elimination: the units, and the scope of each, sorted by that order."""
 
     units: list[int]
     scopes: list[list[int]]
@@ -47,7 +48,7 @@ class Order(NamedTuple):
 
     @property
     def width(self) -> int:
-        """The largest scope, at best the treewidth: the largest table has 2^(width + 1) numbers."""
+        """The size of the largest scope, at least the treewidth: the largest table has 2^(width + 1) numbers."""
         return max(map(len, self.scopes), default=0)
 
     @property
@@ -57,10 +58,10 @@ class Order(NamedTuple):
 
 
 def best_order(weights, widest: int = 26) -> Order | None:
-    """Return the cheaper of two orders, least fill and reverse Cuthill-McKee; None where both pass `widest`."""
+    """Return the cheaper of two orders, least fill and reverse Cuthill-McKee; None if both are wider than `widest`."""
     graph = scipy.sparse.csr_array(weights, copy=True)
     graph.eliminate_zeros()
-    if graph.nnz and np.diff(graph.indptr).min() > widest:  # the first unit to leave has a larger scope
+    if graph.nnz and np.diff(graph.indptr).min() > widest:  # even the first unit has a larger scope
         return None
     along_the_band = scipy.sparse.csgraph.reverse_cuthill_mckee(graph, symmetric_mode=True).tolist()
     orders = [_eliminate_in(graph, _min_fill, widest), _eliminate_in(graph, lambda *_: iter(along_the_band), widest)]
@@ -68,7 +69,7 @@ def best_order(weights, widest: int = 26) -> Order | None:
 
 
 def _eliminate_in(graph, choose, widest):
-    """Eliminate in the order that `choose` yields: who leaves joins all it hung together with."""
+    """Eliminate in the order that `choose` yields; the neighbours of an eliminated unit become coupled."""
     around = [set(graph.indices[a:b].tolist()) for a, b in pairwise(graph.indptr)]
     units, scopes = [], []
     for v in choose(around, widest):
@@ -85,7 +86,7 @@ def _eliminate_in(graph, choose, widest):
 
 
 def _min_fill(around, widest):
-    """Yield next the unit that adds the fewest couplings; a number that has risen meanwhile is queued again."""
+    """Yield next the unit that adds the fewest couplings; if its number has risen meanwhile, it is queued again."""
     queue, eliminated = [(_fill(around, v, widest), v) for v in range(len(around))], set()
     heapify(queue)
     while queue:
@@ -102,7 +103,7 @@ def _min_fill(around, widest):
 
 
 def _fill(around, v, widest):
-    """How many pairs of v's neighbours are not coupled; infinite where they are too many to go on."""
+    """Number of pairs of v's neighbours that are not coupled; infinite if v has more than `widest` neighbours."""
     scope = around[v]
     if len(scope) > widest:
         return np.inf
@@ -132,7 +133,7 @@ def eliminate(model: BoltzmannMachine, order: Order) -> tuple[float, list[np.nda
 
 
 def _field(rows, bias, v, scope):
-    """b_v + sum_u w_vu s_u as a table over the scope; units that are gone by now count by their messages."""
+    """b_v + sum_u w_vu s_u as a table over the scope; eliminated units are in the messages."""
     here = slice(rows.indptr[v], rows.indptr[v + 1])
     coupled = dict(zip(rows.indices[here].tolist(), rows.data[here].tolist(), strict=True))
     table = np.array(bias)
@@ -142,7 +143,7 @@ def _field(rows, bias, v, scope):
 
 
 def _spread(table, wide, narrow):
-    """View a table over `narrow` (its last axes) as one over `wide`; both run in the order of elimination."""
+    """View a table over `narrow` (its last axes) as a table over `wide`; both are in the order of elimination."""
     narrow = set(narrow)
     return table.reshape(-1, *(2 if u in narrow else 1 for u in wide))
 
@@ -196,7 +197,7 @@ def all_pairs(order: Order, odds: list[np.ndarray]) -> tuple[np.ndarray, np.ndar
     """Return means (n,) and <s_i s_j> of all pairs (n, n), with ones on the diagonal."""
     place, tables = {v: k for k, v in enumerate(order.units)}, {v: table for v, _, table in backward_pass(order, odds)}
     mean = np.array([tables[v][1].sum() - tables[v][0].sum() for v in sorted(place)])
-    corr, inbox = np.outer(mean, mean), [[] for _ in place]  # parts that are not coupled are independent
+    corr, inbox = np.outer(mean, mean), [[] for _ in place]  # components are independent
     for k, (v, scope) in enumerate(zip(order.units, order.scopes, strict=True)):
         p = tables.pop(v).ravel()
         below, given = np.array([v]), np.repeat(SIGNS, len(p) // 2)[None]  # their means given v and its scope

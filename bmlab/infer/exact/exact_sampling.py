@@ -1,7 +1,7 @@
 """Exact sampling: independent samples and probabilities of every machine that exact() can solve.
 
-Each state is drawn from p(s) itself, independently of the last, by the algorithm of exact(): two groups of units from
-their joint weights and the third given these, the cutset and then the others, or the last unit first.
+Each state is drawn from p(s) itself, independently of the others, by the algorithm of exact(): two groups of units from
+their joint weights and the third given these; the cutset and then the other units; or unit by unit, last unit first.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ def sample(model: BoltzmannMachine, size: int, *, rng: np.random.Generator | int
 
 
 def draw_component(own: BoltzmannMachine, component: Component, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Return `size` states of units that hang together, by the algorithm of their component of a plan."""
+    """Return `size` states of a connected component, by its algorithm in the plan."""
     if component.algorithm == "variable elimination":
         return elimination.draw(component.structure, elimination.eliminate(own, component.structure)[1], size, rng)
     if component.algorithm in ("matrix products", "lowest states"):
@@ -52,7 +52,7 @@ def draw_component(own: BoltzmannMachine, component: Component, size: int, rng: 
 
 @show_call()
 def probabilities(model: BoltzmannMachine) -> np.ndarray:
-    """Return p(s) of all 2^n states, shape (2^n,), in the order of bmlab.states(n); ValueError beyond the memory.
+    """Return p(s) of all 2^n states, shape (2^n,), in the order of bmlab.states(n); ValueError if memory is too small.
 
     >>> unit = bmlab.BoltzmannMachine([[0]], [np.log(3) / 2])  # odds of 3 to 1
     >>> bmlab.probabilities(unit).round(9)

@@ -1,7 +1,7 @@
-"""Three groups of units and the three faces of the energy between them, which every sum over all states is made of.
+"""Three groups of units and three tables of the energy between them, the faces, for sums over all states.
 
-The energy couples units in pairs only.  Split into three groups a, b, c each of its terms belongs to one side of a
-triangle, and the log weight of a state is a sum of three faces, tables of side 2^(n/3):
+The energy couples units in pairs only.  If the units are split into three groups a, b, c, each term depends on two
+groups at most, and the log weight of a state is a sum of three faces, tables of side 2^(n/3):
 
     -E/T = A[a, b] + B[b, c] + C[c, a].
 """
@@ -17,7 +17,7 @@ from .small_tables import up_to_pairs
 
 
 class Sums(NamedTuple):
-    """Log Z without the offset, and where they are wanted means (n,) and <s_i s_j> (n, n)."""
+    """Log Z without the offset, and if they are wanted means (n,) and <s_i s_j> (n, n)."""
 
     log_z: float
     mean: Any = np.nan
@@ -25,7 +25,7 @@ class Sums(NamedTuple):
 
 
 class Products(NamedTuple):
-    """The states of a group beside ones and their products, x = [1, s_i, s_i s_i'], and the pairs i, i' of these."""
+    """Columns x = [1, s_i, s_i s_i'] for all states of a group, and the pairs i, i' of the products."""
 
     x: np.ndarray
     pairs: tuple[np.ndarray, np.ndarray]
@@ -33,12 +33,12 @@ class Products(NamedTuple):
 
 @lru_cache(maxsize=4)
 def groups_of(n: int) -> tuple[list[slice], list[np.ndarray], list[Products]]:
-    """Return three slices of n/3 units each; for each group its states beside ones, [1, s], and its Products."""
+    """Return three slices of n/3 units each, and for each group the columns [1, s] of its states and its Products."""
     ends = np.cumsum([0, *(len(part) for part in np.array_split(np.arange(n), 3))])
     groups = [slice(a, b) for a, b in pairwise(ends.tolist())]
     sizes = [g.stop - g.start for g in groups]
     products = [Products(up_to_pairs(range(size))[0], np.triu_indices(size, 1)) for size in sizes]
-    # by columns: their transposes, which the faces multiply by, are then read in order
+    # in Fortran order: the faces multiply by the transposes, which are then read in order
     lists = [np.asfortranarray(each.x[:, : 1 + size]) for each, size in zip(products, sizes, strict=True)]
     return groups, lists, products
 
@@ -46,7 +46,7 @@ def groups_of(n: int) -> tuple[list[slice], list[np.ndarray], list[Products]]:
 def log_faces(model: BoltzmannMachine) -> list[np.ndarray]:
     """Return the three faces -E_ij/T.
 
-    Face k joins groups k and k+1; group k's own energy goes into face k: -E_ij = [1, s_i, s_i s_i'] Q [1, s_j]'.
+    Face k joins groups k and k+1, and includes the energy of group k itself: -E_ij = [1, s_i, s_i s_i'] Q [1, s_j]'.
     """
     groups, lists, products = groups_of(model.n)
     w = model.dense_weights / model.temperature

@@ -1,13 +1,13 @@
-"""Ground states: the lowest energy and the states that have it, ties decided by exact sums.
+"""Ground states: the lowest energy and its states, with ties decided by exact sums.
 
-A state drawn from p(s) at a temperature of 64 roundings of the sum of all |w| and |b| is one of those that a sum in
-doubles cannot tell from the lowest.  Many are drawn.  Units that have one sign in all of them keep it; units whose
-product is the same in all of them are joined, s_i = o_i t_a, and the machine of the t,
+Draw many states from p(s) at a temperature of 64 roundings of the sum of all |w| and |b|: a sum in doubles cannot tell
+their energies from the lowest.  Units that have the same sign in all of them keep it; units whose product is the same
+in all of them are joined, s_i = o_i t_a, and the machine of the t,
 
     W_ab = sum_ij w_ij o_i o_j,     b_a = sum_i b_i o_i + sum_ij w_ij o_i o_j  (j of those that keep their sign),
 
-is solved in the same way, at the temperature of its own smaller numbers.  Sums are those of math.fsum, which are
-rounded once.  If no two units are joined, the draws are compared: a difference of energies has the right sign by fsum.
+is solved in the same way, at a temperature fitting its own smaller numbers.  Sums are made by math.fsum, which rounds
+once.  If no two units are joined, the draws are compared: fsum gives a difference of energies the right sign.
 
 The k lowest states follow by splitting: after the lowest state s of a set, the rest of the set are the states that
 agree with s before unit i and differ there, for each i (Lawler 1972, Management Science 18, 401).
@@ -34,13 +34,13 @@ from .dispatch import component_of
 from .exact_sampling import draw_component
 from .planning import check_cost, exact_plan
 
-DRAWS = 128  # states drawn of a component; of up to FEW_STATES as low as each other one is missed with a chance of 3e-7
+DRAWS = 128  # per component; if up to FEW_STATES states are lowest, the chance to miss any of them is 3e-7
 FEW_STATES = 8
 COLDEST = 2.0**-46  # temperature in units of the sum of all |w| and |b|: 64 roundings of it
 
 
 class GroundState(NamedTuple):
-    """The lowest energy, one state (n,) that has it, and whether it is known to be the only one.
+    """The lowest energy, a state (n,) that has it, and whether it is known to be the only one.
 
     >>> bmlab.ground_state(bmlab.toy()).energy
     -1.5
@@ -72,9 +72,9 @@ class LowestStates(NamedTuple):
 def ground_state(model: BoltzmannMachine) -> GroundState:
     """Return the lowest energy and a state that has it: a perfect sample of the machine at T -> 0.
 
-    is_unique   True: every other state is higher, also if only by less than the rounding of the sum.  False: another is
-                as low, as without biases always; or more than a few states lie within that rounding, so that the lowest
-                of those drawn is given.
+    is_unique   True: every other state is higher, if only by less than the rounding of the sum.  False: another state
+                is as low (always so without biases); or more than a few states lie within that rounding, and the state
+                is the lowest of those drawn.
     Raises ValueError as exact() does.
 
     >>> bmlab.ground_state(bmlab.ising((4, 4)))  # all up, or all down
@@ -87,10 +87,10 @@ def ground_state(model: BoltzmannMachine) -> GroundState:
 
 @show_call()
 def lowest_states(model: BoltzmannMachine, k: int) -> LowestStates:
-    """Return the k lowest states and their energies, the lowest first; states as low as each other are all listed.
+    """Return the k lowest states and their energies, the lowest first; states of equal energy count separately.
 
     k   at most 2^n
-    Cost: a ground_state() for each of up to n units, k times.  Raises ValueError as exact() does.
+    Cost: up to k n calls of ground_state().  Raises ValueError as exact() does.
 
     >>> bmlab.lowest_states(bmlab.ising((3, 3)), 3).energies  # two, and then one unit turned
     array([-18., -18., -10.])
@@ -117,7 +117,7 @@ def lowest_states(model: BoltzmannMachine, k: int) -> LowestStates:
 
 
 def exact_energy(model: BoltzmannMachine, s: np.ndarray) -> Fraction:
-    """Return E(s) without the offset as a fraction: of the weights and biases as they are, with no rounding at all."""
+    """Return E(s) without the offset as a fraction, without rounding."""
     w, row, col = _pairs(model)
     terms = np.concatenate([-w * s[row] * s[col], -model.biases * s])
     return sum(map(Fraction, terms.tolist()), Fraction(0))
@@ -140,14 +140,14 @@ def _of_independent(model):
 
 
 def _of_component(model, component):
-    """Return a lowest state of units that hang together, by draws from deep cold."""
+    """Return a lowest state of a connected component, by draws at a very low temperature."""
     if not _pairs(model)[0].size:  # stored zeros
         return _of_independent(model)
     drawn = np.unique(draw_component(_cooled(model), component, DRAWS, np.random.default_rng(0)), axis=0)
     signs = drawn[0]
     columns, group = np.unique((drawn * signs).astype(np.int8), axis=1, return_inverse=True)
     fixed = (columns == 1).all(0)
-    place = np.where(fixed, -1, np.cumsum(~fixed) - 1)[group.ravel()]  # of each unit among the joined ones; -1: keeps
+    place = np.where(fixed, -1, np.cumsum(~fixed) - 1)[group.ravel()]  # of each unit among the joined ones; -1: fixed
     n_joined = int((~fixed).sum())
     if n_joined == model.n:
         return _lowest_of(model, drawn[::-1])
@@ -156,14 +156,14 @@ def _of_component(model, component):
 
 
 def _cooled(model):
-    """Return the machine in deep cold, its numbers in units of their sum: a power of 2, so that no digit is lost."""
+    """Return the machine at the temperature COLDEST, its numbers divided by a power of 2 near their sum, exactly."""
     total = fsum([*np.abs(_pairs(model)[0]), *np.abs(model.biases)])
     unit = 2.0 ** np.frexp(total)[1]
     return BoltzmannMachine(model.weights / unit, model.biases / unit, COLDEST)
 
 
 def _lowest_of(model, drawn):
-    """Return the lowest of the states drawn, the first of those that tie."""
+    """Return the lowest of the states drawn; of equal ones the first."""
     best, ties = drawn[0], False
     w, row, col = _pairs(model)
     for s in drawn[1:]:
@@ -175,7 +175,7 @@ def _lowest_of(model, drawn):
 
 
 def _joined(model, signs, place, count):
-    """Return the machine of the joined units, from the sign of each unit and its place among them, -1 if it keeps."""
+    """Return the machine of the joined units, from each unit's sign and its place among them, -1 if it is fixed."""
     w, row, col = _pairs(model)
     one, other = np.minimum(place[row], place[col]), np.maximum(place[row], place[col])
     pair, sums = _sums_by(one * count + other, w * signs[row] * signs[col], (one >= 0) & (one < other))
@@ -192,7 +192,7 @@ def _joined(model, signs, place, count):
 
 
 def _sums_by(label, values, taken):
-    """Return the labels that occur, and the sum of the values of each, rounded once; 0s are left out."""
+    """Return the labels that occur, and the sum of the values of each, rounded once; sums of 0 are left out."""
     label, values = label[taken], values[taken]
     order = np.argsort(label, kind="stable")
     found, first = np.unique(label[order], return_index=True)
@@ -201,7 +201,7 @@ def _sums_by(label, values, taken):
 
 
 def _pairs(model):
-    """Return the weights of the coupled pairs i < j, the i and the j."""
+    """Return (weights, i, j) of the coupled pairs i < j."""
     upper = scipy.sparse.triu(scipy.sparse.csr_array(model.weights), 1, format="coo")
     kept = upper.data != 0
     return upper.data[kept], upper.row[kept].astype(np.int64), upper.col[kept].astype(np.int64)

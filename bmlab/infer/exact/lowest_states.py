@@ -1,4 +1,4 @@
-"""Exact sums in the cold by branch and bound: the states that are not lost beside the lowest.
+"""Exact sums at low temperatures by branch and bound: only states that are not negligible beside the lowest.
 
 It is for machines whose faces (faces.py) leave the range of a double.
 
@@ -6,8 +6,8 @@ Take three groups of units and the faces of faces.py.  Given the states a, b of 
 
     -E/T  <=  A[a, b] + max_c B[b, c] + max_c C[c, a].
 
-So the pairs (a, b) are listed by this bound, the largest first, each with all c, until the bound is `LOST` and
-log 2^n below the heaviest state that was found: all states that follow are together e^-LOST of it, less than rounding.
+So the pairs (a, b) are listed by this bound, the largest first, each with all c, until the bound is LOST + log 2^n
+below the heaviest state found: all further states together are less than e^-LOST of it, less than rounding.
 The colder the machine, the fewer pairs are listed; never more than all.
 """
 
@@ -20,19 +20,17 @@ from ...running.threads import one_thread
 from .faces import Sums, groups_of, log_faces
 
 LOST = 40.0  # e^-40 is 4e-18
-LEAST_TOTAL = np.log(1e-290)  # of products of scaled faces, beside which all that underflows is lost, over 2^n
-LEAST_LOG = (
-    -650.0
-)  # of a weight over the heaviest: smaller ones are no normal doubles, which take a hundred times as long
+LEAST_TOTAL = np.log(1e-290)  # of products of scaled faces over 2^n: underflow is negligible beside it
+LEAST_LOG = -650.0  # of a weight over the heaviest: smaller ones are subnormal doubles, a hundred times as slow
 SEARCHES = 32  # for the heaviest state, each from the best pair of a strip
 LISTED_TILE = 2**18  # states listed at a time
 
 
 class Lowest:
-    """The pairs (a, b) of a machine to be listed, largest bound first, and log weights of all states that they have.
+    """The pairs (a, b) to be listed, largest bound first, and the log weights of all their states.
 
-    heaviest   -E/T of the heaviest state that a search finds, group by group
-    count      how many pairs have a bound that reaches it but for LOST + log 2^n
+    heaviest   -E/T of the heaviest state found by a search, group by group
+    count      number of pairs with a bound above heaviest - LOST - log 2^n
     """
 
     def __init__(self, model: BoltzmannMachine):
@@ -46,7 +44,7 @@ class Lowest:
         self.count = int(np.count_nonzero(self.bound >= self.heaviest - self.reach))
 
     def _climb(self, a, b):
-        """Return the log weight where no group alone can do better, from the states a, b of two of them."""
+        """Return the log weight after improving one group at a time, from states a, b, until no group can improve."""
         ab, bc, ca = self.faces
         best, now = -np.inf, -np.finfo(float).max
         while now > best:
@@ -59,11 +57,11 @@ class Lowest:
         return now
 
     def fits_a_double(self) -> bool:
-        """Whether products of the faces, each over its largest entry, keep all digits: the heaviest state says so."""
+        """Whether products of the faces, each over its largest entry, keep all digits, judged by the heaviest state."""
         return self.heaviest - sum(face.max() for face in self.faces) > LEAST_TOTAL + self.n * np.log(2)
 
     def tiles(self, columns: int):
-        """Yield (a, b, log weights (pairs, columns)) until what follows is lost beside what was seen."""
+        """Yield (a, b, log weights (pairs, columns)) until all further states are negligible."""
         ab, bc, ca = self.faces
         flat = np.flatnonzero(self.bound.ravel() >= self.heaviest - self.reach)
         flat = flat[np.argsort(-self.bound.ravel()[flat], kind="stable")]
@@ -80,7 +78,7 @@ class Lowest:
 
 
 def sum_by_lowest(model: BoltzmannMachine, moments: bool = True) -> Sums:
-    """Return the Sums, log Z alone without `moments`, at any temperature."""
+    """Return the Sums at any temperature; without `moments`, log Z alone."""
     groups, lists, products = groups_of(model.n)
     sums: tuple = ()
     top = -np.inf
