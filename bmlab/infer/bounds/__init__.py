@@ -1,7 +1,7 @@
-"""Bounds on log Z (notebook 04b): proven, from both sides.
+"""Proven lower and upper bounds on log Z (notebook 04b).
 
-structured_mean_field                   from below, by the best tree
-tree_reweighting, spanning_trees        from above, by mixtures of trees
-gaussian_integral                       from above, by one integral
+structured_mean_field                   lower bound, by the best tree
+tree_reweighting, spanning_trees        upper bound, by mixtures of trees
+gaussian_integral                       upper bound, by one integral
 bracketing                              bracket, the tightest of these
 """

@@ -1,11 +1,11 @@
-"""bracket: between what bounds log Z is proven to lie, at any size; the best of all lower and of all upper bounds.
+"""bracket: a proven interval around log Z for any machine, from the best lower and the best upper bound.
 
 below   mean field      -F(m)/T of the best product found from several starts
         tree            the same with one spanning tree of couplings in q (structured_mean_field.py)
-        visited         the states that sampling has visited, each counted once: good where it is cold
-above   trw             mixtures of spanning trees: good where units have few partners, or couplings are weak
-        Gaussian        one Gaussian integral: good where couplings are many
-        couplings       each coupling as if it were satisfied: sum_(ij) |w_ij|/T + sum_i log 2 cosh(b_i/T)
+        visited         sum over the states that sampling has visited, each counted once: good at low T
+above   trw             mixtures of spanning trees: good if units have few partners, or couplings are weak
+        Gaussian        one Gaussian integral: good if there are many couplings
+        couplings       each coupling taken as satisfied: sum_(ij) |w_ij|/T + sum_i log 2 cosh(b_i/T)
 """
 
 from typing import NamedTuple
@@ -27,19 +27,19 @@ from .gaussian_integral import gaussian_bound
 from .structured_mean_field import tree_mean_field
 from .tree_reweighting import trw
 
-MEAN_FIELD_STARTS = 9  # of mean_field() under the lower bound by trees
-VISITED_SWEEPS = 100  # of 100 chains: where few states carry Z they are soon visited
-TRW_STEPS = 5  # of trw(): more lower its bound by less than a thousandth
+MEAN_FIELD_STARTS = 9  # of mean_field(), from which the lower bound by trees starts
+VISITED_SWEEPS = 100  # of 100 chains: if few states dominate Z, they are soon visited
+TRW_STEPS = 5  # of trw(): further steps lower its bound by less than a thousandth
 MAX_INVERTED_UNITS = 2000  # units up to which n x n matrices are inverted
-MAX_TRW_COUPLINGS = 10**5  # up to which trw() is run: a second a step
+MAX_TRW_COUPLINGS = 10**5  # up to which trw() is run, at a second per step
 
 
 class Bracket(NamedTuple):
-    """log Z between proven ends, and who proved them.
+    """A proven interval around log Z, and the methods that gave its ends.
 
-    log_z      lower and upper; the value is the middle, off by at most half of the width, or exact
+    log_z      with lower and upper; its value is the middle, off by at most half of the width, or exact
     lower_by, upper_by   the methods that gave the ends
-    bounds     name -> bound, of every method that ran; which side it is on: see bracketing.py
+    bounds     name -> bound, for every method that ran; bracketing.py lists the lower and the upper bounds
 
     >>> bmlab.bracket(bmlab.toy(), rng=0).log_z == bmlab.exact(bmlab.toy()).log_z
     True
@@ -57,16 +57,16 @@ class Bracket(NamedTuple):
 
     @property
     def width(self) -> float:
-        """Nats between the ends."""
+        """The width of the interval, in nats."""
         return self.log_z.upper - self.log_z.lower
 
 
 @show_call("bmlab.bracket(model, rng=0)")
 def bracket(model: BoltzmannMachine, *, rng: np.random.Generator | int, max_seconds: float = 5.0) -> Bracket:
-    """Return the tightest proven interval around log Z; exact where exact() takes at most `max_seconds` by its plan.
+    """Return the tightest proven interval around log Z; exact if the plan of exact() takes at most `max_seconds`.
 
     Every bound is proven for real numbers; in doubles it is right to about 1e-12 of its size.
-    Raises ValueError where max_seconds is not positive.
+    Raises ValueError if max_seconds is not positive.
 
     >>> found = bmlab.bracket(bmlab.medium(), rng=0)
     >>> found.lower_by, found.width
@@ -83,7 +83,7 @@ def bracket(model: BoltzmannMachine, *, rng: np.random.Generator | int, max_seco
 
 
 def bracket_without_exact(model: BoltzmannMachine, rng: np.random.Generator) -> Bracket:
-    """Return the bracket of all other methods; what would take minutes is left out."""
+    """Return the bracket from all methods but exact(); methods that would take minutes are left out."""
     above = {"couplings": couplings_bound(model)}
     with no_convergence_warnings():
         product = mean_field(model, starts=MEAN_FIELD_STARTS)
@@ -98,7 +98,7 @@ def bracket_without_exact(model: BoltzmannMachine, rng: np.random.Generator) -> 
 
 
 def between(below: dict[str, float], above: dict[str, float]) -> Bracket:
-    """Return the bracket of the best of these lower and upper bounds."""
+    """Return the bracket from the best of these lower and upper bounds."""
     lower_by = list(below)[first_largest([*below.values()])]
     upper_by = list(above)[first_smallest([*above.values()])]
     lower, upper = below[lower_by], above[upper_by]

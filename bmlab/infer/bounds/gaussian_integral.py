@@ -9,8 +9,8 @@ exp(f(s) - sum_i d_i / 6) <= <exp f(s + u)>.  The cubes s + [-1, 1]^n fill [-2, 
     log Z  <=  B(d) = n/2 log(pi/2) - 1/2 log det(D - J) + 1/2 b'(D - J)^-1 b + 2/3 sum_i d_i.
 
 B is convex in d, and Newton's method finds the best.  This is the dual of the log-determinant relaxation of Wainwright
-and Jordan (2006), IEEE Trans. Signal Process. 54, 2099.  Free units lose 0.18 nats each; strong couplings, where a unit
-has many partners, lose less than in trees.
+and Jordan (2006), IEEE Trans. Signal Process. 54, 2099.  The bound is 0.18 nats too high per uncoupled unit; for strong
+couplings of units with many partners it is tighter than the bound by trees.
 """
 
 from typing import Any
@@ -22,13 +22,13 @@ from ...model import BoltzmannMachine, with_offset
 from ...running.progress_bars import with_progress
 from ...running.threads import one_thread
 
-GAUSSIAN_STEPS = 50  # of Newton's method; five to ten are usual
-MIN_GAIN = 1e-6  # nats that a step should bring
-START_MARGIN, SINGULAR_MARGIN = 1e-6, 1e-8  # parts of D by which D - J is definite at the start, and at least
+GAUSSIAN_STEPS = 50  # of Newton's method; usually five to ten are enough
+MIN_GAIN = 1e-6  # smallest gain of a step, in nats, to go on
+START_MARGIN, SINGULAR_MARGIN = 1e-6, 1e-8  # least eigenvalue of D - J relative to D: at the start, and always
 
 
 def gaussian_bound(model: BoltzmannMachine) -> float:
-    """Return an upper bound on log Z that is proven up to rounding; it costs some ten inverses of n x n."""
+    """Return an upper bound on log Z, proven up to rounding; it costs about ten inverses of n x n."""
     j, b = model.dense_weights / model.temperature, model.biases / model.temperature
     with one_thread():
         d = _first(j, b)
@@ -53,9 +53,9 @@ def _first(j, b):
 
 
 def _bound(j, b, d) -> tuple[float, Any, Any]:
-    """Return B(d), its gradient and its second derivatives; infinite where D - J is not positive definite, or hardly.
+    """Return B(d), its gradient and its second derivatives; infinite if D - J is not clearly positive definite.
 
-    From a matrix that is singular but for rounding nothing follows.
+    A matrix that is singular up to rounding proves nothing.
     """
     try:
         factor = scipy.linalg.cho_factor(np.diag(d) - j)

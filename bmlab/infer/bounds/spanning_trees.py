@@ -1,12 +1,13 @@
 """Spanning trees: the minimum spanning tree, and edge appearance probabilities in a random one (Kirchhoff).
 
-A tree is drawn with a probability in proportion to the product of its edges' weights w.  Kirchhoff: it has edge e with
+A tree is drawn with a probability proportional to the product of its edges' weights w.  The probability of edge e is
+(Kirchhoff)
 
     r_e = w_e R_ij,      R_ij = P_ii + P_jj - 2 P_ij,
 
-its weight times the resistance between its ends in a network of conductors w (Lyons and Peres 2016, Probability on
-Trees and Networks, chapter 4); P is the inverse of L = sum_e w_e (1_i - 1_j)(1_i - 1_j)' with a ground in each part.
-Minimum spanning trees are SciPy's.
+its weight times the resistance between its ends in a network of conductances w (Lyons and Peres 2016, Probability on
+Trees and Networks, chapter 4); P is the inverse of L = sum_e w_e (1_i - 1_j)(1_i - 1_j)' with one grounded unit in each
+component.  Minimum spanning trees are SciPy's.
 """
 
 from typing import NamedTuple
@@ -18,16 +19,16 @@ from ...model import BoltzmannMachine
 from ..variational.belief_propagation import Graph
 from ..variational.selected_inversion import factorize, selected_inverse
 
-DENSE_INVERSE_UNITS = 300  # of sparse machines: beyond, the inverse is selected
+DENSE_INVERSE_UNITS = 300  # of sparse machines; above this, selected_inversion.py is used
 LOG_WEIGHT_RANGE = 25.0  # nats: e^-25 of the largest weight is 1e-11, still above rounding
 MACHINE_EPSILON = np.finfo(float).eps
 
 
 class Tree(NamedTuple):
-    """A spanning tree from the root on, (n,) each; parts that are not coupled are linked by no edge.
+    """A spanning tree, listed from the root on, (n,) each; components are joined without an edge.
 
-    unit, parent_place   which unit stands at each place, and the place of its parent
-    parent_edge          its edge to the parent in a Graph; one more than all edges where there is none
+    unit, parent_place   the unit at each place, and the place of its parent
+    parent_edge          its edge to the parent in a Graph; the number of edges if it has none
     """
 
     unit: np.ndarray
@@ -36,7 +37,7 @@ class Tree(NamedTuple):
 
 
 def best_tree(model: BoltzmannMachine, graph: Graph, price: np.ndarray) -> Tree:
-    """Return the spanning tree of least price (edges,), all prices below 0."""
+    """Return the spanning tree of least total price (edges,); all prices are below 0."""
     n, edges = model.n, len(graph.j)
     if not n:
         return Tree(*np.zeros((3, 0), int))
@@ -54,9 +55,9 @@ def best_tree(model: BoltzmannMachine, graph: Graph, price: np.ndarray) -> Tree:
 
 
 def edge_appearance_probabilities(model: BoltzmannMachine, graph: Graph, log_weights: np.ndarray) -> np.ndarray:
-    """Return r_e (edges,) for log w (edges,); less than e^-LOG_WEIGHT_RANGE of the largest counts as that.
+    """Return r_e (edges,) for log w (edges,); weights are at least e^-LOG_WEIGHT_RANGE of the largest.
 
-    As much as rounding may add is taken off: bounds hold for smaller r as well.
+    The largest possible rounding is subtracted: bounds hold for smaller r as well.
     """
     w = np.exp(np.maximum(log_weights - log_weights.max(initial=-np.inf), -LOG_WEIGHT_RANGE))
     w = (w + w[graph.back]) / 2  # rounding must not make the two directions of an edge differ
@@ -80,12 +81,12 @@ def _resistances(model, graph, w):
 
 
 def roots(model: BoltzmannMachine, graph: Graph) -> np.ndarray:
-    """Return a unit of each part that is not coupled to the others."""
+    """Return one unit of each connected component."""
     part = scipy.sparse.csgraph.connected_components(_matrix(model, graph, graph.j), directed=False)[1]
     return np.unique(part, return_index=True)[1]
 
 
 def _matrix(model, graph, values):
-    """Return numbers (edges,) at their couplings, sparse (n, n)."""
+    """Return numbers (edges,) as a sparse matrix (n, n)."""
     where = graph.col.astype(np.int32), graph.indptr.astype(np.int32)  # csgraph takes no others before SciPy 1.17
     return scipy.sparse.csr_array((values, *where), shape=(model.n, model.n))

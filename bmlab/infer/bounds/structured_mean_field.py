@@ -4,12 +4,12 @@
 
     log Z  >=  <J-part + b-part>_q + S(q)                        (J, b in units of T; Jensen, as in naive_mean_field.py)
 
-Products are the case r = 0.  On the tree, places counted from the root, all means and covariances follow:
+Products are the case r = 0.  With places counted from the root, all means and covariances follow:
 
     m_t = e_t + r_t m_p,     C_tt = 1 - m_t^2,     C_ti = r_t C_pi  for i before t,
 
-and the entropy is S = H(m_0) + sum_t sum_{s = -1, +1} (1 + s m_p)/2 H(e_t + s r_t).  The gradient follows by going back
-through the same lines.  Saul and Jordan (1996), NIPS 8, 486; Wainwright and Jordan (2008), Found. Trends Mach. Learn.
+and the entropy is S = H(m_0) + sum_t sum_{s = -1, +1} (1 + s m_p)/2 H(e_t + s r_t).  The gradient is found by reverse
+differentiation.  Saul and Jordan (1996), NIPS 8, 486; Wainwright and Jordan (2008), Found. Trends Mach. Learn.
 1, sec. 5.5.
 """
 
@@ -21,13 +21,13 @@ from ...running.threads import one_thread
 from ..variational.belief_propagation import graph_of
 from .spanning_trees import best_tree
 
-TREE_STEPS = 200  # of SciPy's optimiser; the bound holds after each
+TREE_STEPS = 200  # of SciPy's optimiser; the bound holds after each step
 
 
 def tree_mean_field(model: BoltzmannMachine, m: np.ndarray, max_steps: int = TREE_STEPS) -> float:
     """Return the lower bound by the tree of the strongest couplings, starting from the means m (n,) of mean field.
 
-    Proven up to rounding, after each of at most `max_steps` steps.  Cost of a step: n loops over vectors of n.
+    Proven up to rounding, after each of at most `max_steps` steps.  A step costs n operations on vectors of n.
     """
     graph = graph_of(model)
     tree = best_tree(model, graph, -np.abs(graph.j) - 1e-300)
@@ -54,7 +54,7 @@ def _minus_bound(x, j, b, parent):
     e[0], r[0] = up[0], 0
     m, c = _moments(e, r, parent)
     entropy = _entropy(np.tanh(x))
-    chance = np.array([1 + m[parent], 1 - m[parent]]) / 2  # of the parent, +1 and -1
+    chance = np.array([1 + m[parent], 1 - m[parent]]) / 2  # p(+1) and p(-1) of the parent
     chance[:, 0] = 1, 0
     bound = ((c + np.outer(m, m)) * j).sum() / 2 + b @ m + (chance * entropy).sum()
     d_e, d_r = _back(j @ m + b, j.copy(), (entropy[0] - entropy[1]) / 2, m, c, r, parent)

@@ -1,19 +1,19 @@
 """Tree-reweighted belief propagation (TRW, TRBP): an upper bound on log Z from a distribution over spanning trees.
 
-Draw a tree with a probability in proportion to the product of its edges' weights w; it has edge e with probability r_e.
-Edge (i, j) has a message u_ij, from j to i.  A tree gives unit i the field h_i, and each of its edges lifts u_ij
-again and raises the coupling (biases b and couplings J in units of T):
+Draw a tree with a probability proportional to the product of its edges' weights w; r_e is the probability of edge e.
+Edge (i, j) has a message u_ij, from j to i.  A tree gives unit i the field h_i, and each of its edges subtracts u_ij
+and raises the coupling (biases b and couplings J in units of T):
 
     h_i = b_i + sum_j r_ij u_ij;        in a tree with the edge (i, j): coupling J_ij / r_ij, fields x_ij = h_i - u_ij.
 
-On average over the trees that is the machine, and log Z is convex, so log Z <= <log Z of a tree>.  Summed out from its
-leaves, a tree has per edge at most a factor max_s p_ij(s) / q_i(s) more than its units and pairs by themselves: q_i is
-unit i in h_i, p_ij the same unit in its pair.  Hence, whatever the weights and messages,
+The average over the trees is the machine, and log Z is convex, so log Z <= <log Z of a tree>.  Summing out a tree from
+its leaves gives at most a factor max_s p_ij(s) / q_i(s) per edge more than the product of its units and pairs: q_i is
+the distribution of unit i in h_i, p_ij that of the same unit in its pair.  Hence, for any weights and messages,
 
     log Z  <=  sum_i log z_i + sum_e r_e (log z_e - log z_i - log z_j + max log p / q).
 
-The last term is 0 where the messages agree, u_ij = atanh(tanh(J_ij / r_ij) tanh x_ji): reweighted belief propagation.
-There dB/dr_e = -I_e, the mutual information of the pair, and log w moves along I (mirror descent).  On a forest all r
+The last term is 0 if the messages agree, u_ij = atanh(tanh(J_ij / r_ij) tanh x_ji): reweighted belief propagation.
+Then dB/dr_e = -I_e, the mutual information of the pair, and log w moves along I (mirror descent).  On a forest all r
 are 1 and the bound is exact.  Wainwright, Jaakkola and Willsky (2005), IEEE Trans. Inf. Theory 51, 2313.
 """
 
@@ -43,7 +43,7 @@ MESSAGE_TOLERANCE = 1e-12  # largest move of a message at a fixed point
 
 @stored()
 class TreeDistribution(NamedTuple):
-    """Log w and messages u (edges,), the number of units, and between which of them edges go (2, edges)."""
+    """Log w and messages u (edges,), the number of units, and the ends of the edges (2, edges)."""
 
     log_weights: np.ndarray
     messages: np.ndarray
@@ -55,7 +55,7 @@ class TreeDistribution(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """The bound B that a TreeDistribution gives, no offset, and its part that messages which agree would not have.
+    """The bound B of a TreeDistribution, without offset, and its slack, which is 0 if the messages agree.
 
     mean (n,), p (4, edges) of the pairs, appearance r (edges,), information (edges,)
     """
@@ -84,14 +84,14 @@ class Bound(NamedTuple):
 def trw(
     model: BoltzmannMachine, *, start: TreeDistribution | None = None, max_steps: int = 100, tolerance: float = 0.01
 ) -> Estimate:
-    """Answer by tree-reweighted belief propagation: a mixture of all spanning trees, moved up to `max_steps` times.
+    """Answer by tree-reweighted belief propagation: optimise a mixture of all spanning trees in `max_steps` steps.
 
-    start     the `state` of a former answer for as many units; kept where the same units are coupled
+    start     the `state` of a former answer for as many units; ignored unless the same units are coupled
     log_z     value and proven upper bound, the lowest of all steps, valid whether it has converged or not
-    mean, corr   of the messages, and their linear response: smoother than the truth.  In deep cold the response may
-              be that of a saddle; then it has not converged
-    converged other trees or messages would lower the bound by no more than `tolerance` nats (info["gap"]), and the
-              linear response is one that a machine can have, its inconsistency at most 1/2
+    mean, corr   means of the messages, and their linear response, closer to 0 than the exact ones.  At very low T the
+              response may be that of a saddle; then `converged` is False
+    converged whether other trees or messages would lower the bound by no more than `tolerance` nats (info["gap"]), and
+              the linear response is possible for a machine, with an inconsistency of at most 1/2
     info      "bounds": the lowest B after each step; "inconsistency" as in mean_field()
     Cost: a step is an inverse of an n x n matrix and at most 100 sweeps of all messages.
 
@@ -132,7 +132,7 @@ def trw(
 def tighten(
     model: BoltzmannMachine, start: TreeDistribution | None = None
 ) -> Iterator[tuple[TreeDistribution, Bound, float]]:
-    """Yield after each step the best mixture so far, its bound, and the gap: no other would give one lower by more."""
+    """Yield after each step the best mixture so far, its bound, and the gap, by which it could be lowered at most."""
     graph = graph_of(model)
     mixture = trial = _fitting(start, graph, model.n) or first_mixture(model, graph)
     best = last = None
@@ -146,12 +146,12 @@ def tighten(
             lowest = max(lowest, dual_value(model, graph, bound))
         if best is None or bound.value < best.value:
             mixture, best = trial, bound
-        if last is None or bound.value - bound.slack < last.value - last.slack:  # as if messages agreed
+        if last is None or bound.value - bound.slack < last.value - last.slack:  # compared without slack
             weights, last, step = trial.log_weights, bound, 2 * step
         else:
             step /= 4
         yield mixture, best, best.value - lowest
-        trial = trial._replace(log_weights=weights + step * last.information)  # whose messages go on to agree
+        trial = trial._replace(log_weights=weights + step * last.information)  # the messages are kept as a start
 
 
 def first_mixture(model: BoltzmannMachine, graph: Graph) -> TreeDistribution:
@@ -160,7 +160,7 @@ def first_mixture(model: BoltzmannMachine, graph: Graph) -> TreeDistribution:
 
 
 def _fitting(start, graph, n):
-    """Return a mixture of the edges of this graph, None where it is of others; refuse one of other units."""
+    """Return `start` if it has the edges of this graph, else None; raise ValueError if it has other units."""
     if start is None:
         return None
     of = f"one for {start.n}" if isinstance(start, TreeDistribution) else describe(start)
@@ -170,7 +170,7 @@ def _fitting(start, graph, n):
 
 
 def reweighted_messages(model: BoltzmannMachine, graph: Graph, appearance: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """Return messages (edges,) that agree: sweeps of all at once, half way, on a forest all the way, which is exact."""
+    """Return messages (edges,) that agree: all are updated at once, by half of the move, on a forest by all of it."""
     raised, field = graph.j / appearance, model.biases / model.temperature
     is_forest = appearance.min(initial=1) > 1 - 1e-9
     rate, sweeps = (1.0, model.n) if is_forest else (0.5, MESSAGE_SWEEPS)
@@ -198,11 +198,11 @@ def bound_of(model: BoltzmannMachine, graph: Graph, appearance: np.ndarray, u: n
 
 
 def dual_value(model: BoltzmannMachine, graph: Graph, bound: Bound) -> float:
-    """Return what no trees with any messages go below (Wainwright, Jaakkola and Willsky 2005): for any means and pairs
+    """Return a lower limit of B for all trees and messages (Wainwright, Jaakkola and Willsky 2005): for any moments
 
-        sum_i (b_i m_i + entropy of m_i) + sum_e J_e <s_i s_j> - information in the tree that has most,
+        sum_i (b_i m_i + entropy of m_i) + sum_e J_e <s_i s_j> - largest mutual information of a tree,
 
-    here the means of this bound, and of its pairs what is possible beside these means.
+    here with the means of this bound, and its <s_i s_j> clipped to values that are possible with these means.
     """
     m, (one, other) = bound.mean, bound.mean[[graph.row, graph.col]]
     product = np.clip(bound.p[0] - bound.p[1] - bound.p[2] + bound.p[3], abs(one + other) - 1, 1 - abs(one - other))

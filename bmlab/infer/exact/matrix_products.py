@@ -4,9 +4,9 @@ The weight of a state is a product of three faces (faces.py),
 
     exp(-E/T) = A[a, b] B[b, c] C[c, a],    each face of side 2^(n/3).
 
-Summing out c is then a matrix product: the weight of (a, b) is A * (B C)', and so on round the triangle.  Three
+Summing out c is then a matrix product: the weight of (a, b) is A * (B C)', and likewise for (b, c) and (c, a).  Three
 products of side 2^(n/3) replace 2^n exponentials, and keep 2^(2n/3) numbers instead of 2^n.  The split-and-list idea
-is Williams' (2005), Theor. Comput. Sci. 348, 357, who used it to count.
+is from Williams (2005), Theor. Comput. Sci. 348, 357, who used it to count.
 """
 
 from collections.abc import Iterable
@@ -24,17 +24,17 @@ from .faces import Sums, groups_of, log_faces
 from .lowest_states import Lowest, draw_by_lowest, sum_by_lowest
 
 TABLE_UNITS = 13  # up to here a small table is faster, and in range at any temperature
-SLICE_UNITS = 33  # units of a slice: a second or two, and a sixth of a GiB
-LARGER_SLICE_UNITS = 36  # beyond 2^MAX_SLICE_BITS slices of those: ten seconds, and half a GiB
-MAX_SLICE_BITS = 13  # units held before slices grow: 2^13 slices, of a second or two each
-SAFE_ENERGY = 600  # twice the sum of all energies over T, up to which no product leaves the range of a double
+SLICE_UNITS = 33  # units of a slice, which takes a second or two and a sixth of a GiB
+LARGER_SLICE_UNITS = 36  # units of a slice if there would be more than 2^MAX_SLICE_BITS: ten seconds, half a GiB
+MAX_SLICE_BITS = 13  # conditioned units up to which slices have SLICE_UNITS: 2^13 slices of a second or two
+SAFE_ENERGY = 600  # if twice the sum of all energies over T is less, no product leaves the range of a double
 SAFE_UNITS = 15  # up to here BLAS starts no threads by itself
-WIDE_UNITS = 26  # from here the three products are worth all threads; the narrow ones beside them never are
+WIDE_UNITS = 26  # from here on the three products use all threads; the narrow products never do
 PRODUCT_TILE = 2**22  # numbers in one tile of a product (32 MiB)
 
 
 def sum_by_products(model: BoltzmannMachine, moments: bool = True) -> Sums | None:
-    """Return the Sums, log Z alone by one product of the three; None where the faces leave the range of a double."""
+    """Return the Sums, or log Z alone from one of the products; None if the faces leave the range of a double."""
     with limit_blas(model.n):
         groups, lists, products = groups_of(model.n)
         faces, log_scale = _scaled_faces(model)
@@ -55,12 +55,12 @@ def sum_by_products(model: BoltzmannMachine, moments: bool = True) -> Sums | Non
 
 
 def _is_out_of_range(total, n):
-    """What underflowed is below 2^n * 1e-307 together: negligible beside anything larger than this."""
+    """Whether underflow may matter: all terms lost to it are together below 2^n * 1e-307."""
     return total < 2.0**n * 1e-290
 
 
 def _scaled_faces(model):
-    """Return the three faces exp(-E_ij/T), each divided by its largest entry, and the log of what was divided out."""
+    """Return the three faces exp(-E_ij/T), each divided by its largest entry, and the log of the divisors' product."""
     faces, log_scale = log_faces(model), 0.0
     for face in faces:
         top = face.max()
@@ -71,9 +71,9 @@ def _scaled_faces(model):
 
 
 def _sum_out(face, left, right, cols):
-    """Sum the third group out of face * (left right)', then the columns beside [1, s_col]: (rows, 1 + units).
+    """Sum the third group out of face * (left right)', then multiply by [1, s_col]: (rows, 1 + units).
 
-    Tile by tile over the rows, so that the product is never in memory whole.
+    Rows are taken tile by tile, so that the product is never in memory as a whole.
     """
     given_row = np.empty((len(face), cols.shape[1]))
     for tile, weight in _tiles(face, left, right):
@@ -82,7 +82,7 @@ def _sum_out(face, left, right, cols):
 
 
 def limit_blas(n):
-    """One thread, where BLAS would start more by itself."""
+    """Limit BLAS to one thread for sizes for which it would start more."""
     return one_thread() if n > SAFE_UNITS else nullcontext()
 
 
@@ -97,23 +97,23 @@ def _tiles(face, left, right):
         yield tile, weight
 
 
-# By slices: condition on k units, at each of their 2^k states v, and sum the others by matrix products,
+# Slices: condition on each of the 2^k states v of k units, and sum over the others by matrix products,
 #
 #     Z = sum_v Z(v),     <s_i> = sum_v Z(v)/Z <s_i>_v,     <v_i s_j> = sum_v Z(v)/Z v_i <s_j>_v.
 #
-# The slices are of one size, so that memory does not grow with n, and go to workers where there are any.  Without
-# biases v and -v weigh the same, and half of the slices is enough.
+# All slices have the same size, so that memory does not grow with n, and workers can share them.  Without biases v and
+# -v have the same weight, and half of the slices is enough.
 
 
 def conditioned_units(n: int) -> int:
-    """Return how many of n units are conditioned on; it follows from n alone."""
+    """Return the number of units to condition on, of n; it depends on n only."""
     return 0 if n <= SLICE_UNITS else n - (SLICE_UNITS if n <= SLICE_UNITS + MAX_SLICE_BITS else LARGER_SLICE_UNITS)
 
 
 def listed_in_the_cold(model: BoltzmannMachine, k: int) -> int | None:
-    """Return how many pairs lowest_states.py lists of the first slice, whose products leave the range of a double.
+    """Return the number of pairs that lowest_states.py lists for the first slice, or None.
 
-    None if they do not; the other slices are much like the first.
+    None means that its products stay within the range of a double; the other slices are much like the first.
     """
     size = np.abs(model.weights).sum() / 2 + np.abs(model.biases).sum()
     if 2 * size < SAFE_ENERGY * model.temperature:
@@ -125,7 +125,7 @@ def listed_in_the_cold(model: BoltzmannMachine, k: int) -> int | None:
 
 
 def sum_by_slices(model: BoltzmannMachine, k: int, moments: bool = True, cold: bool = False) -> Sums:
-    """Return the Sums, conditioned on the first k units; without a try of products if it is known to be too `cold`."""
+    """Return the Sums, conditioned on the first k units; if it is known to be too `cold`, products are not tried."""
     if not k:
         return _in_range(model, moments, cold)
     own = BoltzmannMachine(model.dense_weights, model.biases, model.temperature)
@@ -151,19 +151,19 @@ def _added(k: int, answers: Iterable[Sums]) -> Sums:
 
 
 def _signs(k, number):
-    """Return the state (k,) of -1/+1 that has a number."""
+    """Return the state (k,) of -1/+1 with this number."""
     return np.array([2.0 * (number >> i & 1) - 1 for i in range(k)])
 
 
 def _slice(model, k, moments, number, cold=False):
-    """Return the Sums of the machine conditioned on its first k units at the state of a number, with their energy."""
+    """Return the Sums of one slice: the first k units in the state with this number, their energy included."""
     free = model.clamp(np.arange(k), _signs(k, number))
     sums = _in_range(free, moments, cold)
     return sums._replace(log_z=with_offset(free, sums.log_z))
 
 
 def _in_range(model, moments, cold=False):
-    """Return the Sums by products, or by the algorithm that no temperature is too low for."""
+    """Return the Sums by products, or by lowest_states.py if the temperature is too low for them."""
     sums = None if cold else sum_by_products(model, moments)
     return sums or sum_by_lowest(model, moments)
 
@@ -171,7 +171,7 @@ def _in_range(model, moments, cold=False):
 def draw_by_slices(
     model: BoltzmannMachine, k: int, size: int, rng: np.random.Generator, cold: bool = False
 ) -> np.ndarray:
-    """Return independent states (size, n): the conditioned units by log Z of each slice, the others given these."""
+    """Return independent states (size, n): the conditioned units from log Z of each slice, then the others."""
     if not k:
         return _draw_in_range(model, size, rng, cold)
     log_z = [one.log_z for one in map_executor(partial(_slice, model, k, False, cold=cold), range(2**k))]
@@ -192,7 +192,7 @@ def _draw_in_range(model, size, rng, cold):
 def draw_by_products(model: BoltzmannMachine, size: int, rng: np.random.Generator) -> np.ndarray | None:
     """Return independent states (size, n): two groups from their joint weights, then the third given these two.
 
-    None where the faces leave the range of a double.
+    Return None if the faces leave the range of a double.
     """
     _, lists, _ = groups_of(model.n)
     with limit_blas(model.n):

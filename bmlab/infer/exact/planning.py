@@ -1,15 +1,15 @@
 """Cost model of exact inference: the cheapest algorithm for a machine, with its time and memory, before it runs.
 
-Components of a machine are not coupled to each other and are solved apart.  Each takes the cheapest of
+Components of a machine are not coupled to each other and are solved separately.  Each takes the cheapest of
 
-    small tables          all 2^n states in one matrix, between two tables of half the units
-    matrix products       3 * 2^n multiply-adds in three products; of more than 33 units in slices, which workers share
-    lowest states         in its place where it is too cold for products: the states that are not lost beside the lowest
-    cutset conditioning   2^k states of k units that touch every coupling, the others summed out by hand
+    small tables          all 2^n states in one matrix, from two tables of half the units
+    matrix products       3 * 2^n multiply-adds in three products; above 33 units in slices, which workers share
+    lowest states         instead of products, if T is too low for them: the states not negligible beside the lowest
+    cutset conditioning   2^k states of k units that touch every coupling, the others summed out in closed form
     variable elimination  tables of 2^width numbers, one for each unit
 
-Seconds are work over the speed of one reference machine, so that the choice is the same everywhere.  A refusal goes by
-the workers at hand, which divide the slices, and by the memory here.
+Seconds are the work over the speed of a reference machine, so that the choice is the same everywhere.  Refusals also
+consider the number of workers, which share the slices, and the memory of this machine.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ from .elimination import best_order
 from .matrix_products import TABLE_UNITS, WIDE_UNITS, conditioned_units, listed_in_the_cold
 from .trees import tree_order
 
-# The reference machine, of two cores (2026): multiply-adds a second in a matrix product by one core and by both,
-# and exponentials a second by one.
+# The reference machine, with two cores (2026): multiply-adds per second in a matrix product by one core and by both,
+# and exponentials per second by one.
 ONE_CORE, TWO_CORES, EXPONENTIALS = 2e10, 3.5e10, 1e9
-TABLE_SECONDS = 2e-5  # what a dozen calls of NumPy take
+TABLE_SECONDS = 2e-5  # time of a dozen calls of NumPy
 FEW_UNITS = 20  # up to here matrix products take less time than a search for something cheaper
-UNSEARCHED_UNITS = 26  # the same, where weights are not known to be sparse
-LISTED_UNITS = 300  # of a cutset that is priced, at most: expensive enough, and 2^300 still a double
+UNSEARCHED_UNITS = 26  # the same, for weights not known to be sparse
+LISTED_UNITS = 300  # largest cutset with a predicted cost: 2^300 is expensive enough and still a double
 MAX_TREEWIDTH = 27  # units of a table, at most: 2^27 numbers are a GiB
-BOUND_COST = 25  # of a pair of states of two groups that is looked at in the cold, in exponentials
-LISTED_COST = 7  # of a state that is listed in the cold, in exponentials
-TABLE_ENTRY_COST = 75  # of an entry in both passes, in exponentials
-TABLE_COLUMN_COST = 8  # of an entry for each unit, where all pairs are wanted, in exponentials
+BOUND_COST = 25  # of lowest states, for each pair of states of two groups, in exponentials
+LISTED_COST = 7  # of lowest states, for each listed state, in exponentials
+TABLE_ENTRY_COST = 75  # of elimination, for each entry in both passes, in exponentials
+TABLE_COLUMN_COST = 8  # of elimination, for each entry and unit if all pairs are wanted, in exponentials
 WANT_CHOICES = ("moments", "log_z")
 
 
 class Component(NamedTuple):
-    """The algorithm for some units: its name, what it works on (`structure`), and what it costs.
+    """The algorithm for some units: its name, its `structure` (a cutset or an order), and its cost.
 
-    bytes    that are needed at once in one process
-    seconds  for all slices one after the other, of which so many are done `side_by_side`: of one core; of both, for
-             one product of 26 to 33 units
+    bytes    memory of one process
+    seconds  for all slices one after the other, on one core (on both for a product of 26 to 33 units);
+             `side_by_side` slices run in parallel
     """
 
     units: np.ndarray
@@ -69,7 +69,7 @@ class Component(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """How exact() would answer: its components, solved one after the other.
+    """The way in which exact() would answer: components, solved one after the other.
 
     >>> bmlab.exact_plan(bmlab.toy()).method
     'small tables'
@@ -84,22 +84,22 @@ class Plan(NamedTuple):
 
     @property
     def bytes(self) -> float:
-        """What is needed at once, here or, where there are workers, by one of them."""
+        """Memory needed at the same time, in this process or by each worker."""
         return float(max((component.bytes for component in self.components), default=0.0))
 
     @property
     def seconds(self) -> float:
-        """The predicted time on the reference machine, with as many workers as were at hand."""
+        """The predicted time on the reference machine, with the number of workers at the time of planning."""
         return float(sum(component.seconds / component.side_by_side for component in self.components))
 
     @property
     def core_seconds(self) -> float:
-        """What all workers spend together."""
+        """The predicted time of all workers together."""
         return float(sum(component.seconds for component in self.components))
 
     @property
     def method(self) -> str:
-        """The algorithms taken, each named once, the most expensive first."""
+        """The names of the algorithms, the most expensive first."""
         return ", ".join(
             dict.fromkeys(component.algorithm for component in sorted(self.components, key=lambda p: -p.seconds))
         )
@@ -130,10 +130,10 @@ class Plan(NamedTuple):
 
 @show_call()
 def exact_plan(model: BoltzmannMachine, *, pairs: str | None = None, want: str = "moments") -> Plan:
-    """Return the cheapest algorithm for exact(model, pairs=pairs, want=want) and its price; nothing is computed yet.
+    """Return the plan of exact(model, pairs=pairs, want=want): its algorithms and predicted cost, without running it.
 
-    Its seconds are those of one reference machine of two cores, with the workers at hand; core_seconds of them all.
-    Raises ValueError where `pairs` is neither None, "couplings" nor "all", or `want` neither "moments" nor "log_z".
+    `seconds` are for a reference machine of two cores with the present workers, core_seconds for all workers together.
+    Raises ValueError if `pairs` is neither None, "couplings" nor "all", or `want` neither "moments" nor "log_z".
 
     >>> bmlab.exact_plan(bmlab.ising((20, 20), periodic=False)).method
     'variable elimination'
@@ -153,7 +153,7 @@ def exact_plan(model: BoltzmannMachine, *, pairs: str | None = None, want: str =
 
 
 def _in_range(component, model):
-    """Return a Component; by its lowest states if products would leave the range of a double, at their price."""
+    """Return a Component; if products would leave the range of a double, the one by lowest states, with its cost."""
     if component.algorithm != "matrix products":
         return component
     count = listed_in_the_cold(component_of(model, component.units), component.structure)
@@ -179,13 +179,13 @@ def component_of(model: BoltzmannMachine, units: np.ndarray) -> BoltzmannMachine
 
 
 def wants_all(model: BoltzmannMachine, pairs: str | None) -> bool:
-    """Whether correlations of all pairs are wanted; ValueError where `pairs` is no such word."""
+    """Whether correlations of all pairs are wanted; ValueError if `pairs` is not one of the choices."""
     pairs = check_choice("pairs", pairs, (None, "couplings", "all"))
     return pairs == "all" or (pairs is None and not model.is_sparse)
 
 
 def _priced(component, moments, has_no_biases):
-    """Return a Component at the price of what is wanted: one product of three, half of the slices without biases."""
+    """Return a Component with its cost here: log Z alone needs one product of three, no biases half of the slices."""
     if component.algorithm not in ("matrix products", "lowest states"):
         return component
     fraction = 1 if moments or component.algorithm == "lowest states" else 1 / 3
@@ -200,12 +200,12 @@ def _priced(component, moments, has_no_biases):
 
 @lru_cache(maxsize=8)
 def _searched(pattern, all_pairs):
-    """The plan of a pattern of couplings; learning needs it again at every step."""
+    """Return the components for a pattern of couplings; cached, as learning needs them at every step."""
     return sealed(Plan(tuple(_cheapest(units, pattern.graph, all_pairs) for units in _components(pattern.graph))))
 
 
 def _components(graph):
-    """Groups of units that hang together; the units without couplings make one group."""
+    """Return the connected components; all units without couplings form one."""
     _, label = scipy.sparse.csgraph.connected_components(graph, directed=False)
     by_label = np.argsort(label, kind="stable")
     alone = np.diff(graph.indptr)[by_label] == 0
@@ -214,7 +214,7 @@ def _components(graph):
 
 
 def _cheapest(units, graph, all_pairs):
-    """The cheapest algorithm for one group of units."""
+    """Return the cheapest Component for one group of units."""
     if graph.indptr[units[0] + 1] == graph.indptr[units[0]]:
         n, pairs = len(units), len(units) ** 2 if all_pairs else 0
         return Component(units, "independent units", None, n, 32.0 * n + 8.0 * pairs, 1e-5 + 1e-8 * n + 3e-9 * pairs)
@@ -244,13 +244,13 @@ def _matrix_products(units):
 
 
 def _cutset(units, graph, all_pairs):
-    """Return the Component of cutset conditioning, None where there are too many states to list."""
+    """Return the Component of cutset conditioning; None if there are too many states to list."""
     cutset = cutset_of(graph, LISTED_UNITS)
     return None if cutset is None else by_cutset(units, cutset, all_pairs)
 
 
 def by_cutset(units: np.ndarray, cutset: np.ndarray, all_pairs: bool) -> Component:
-    """Return the Component that lists the states of this cutset, by its places among the units."""
+    """Return the Component that lists the states of this cutset, given as places among the units."""
     n, k = len(units), len(cutset)
     by_state = n * n / 2 if all_pairs else n * k  # multiply-adds
     buffers = 5 * max(CUTSET_TILE, MIN_TILE_STATES * n if all_pairs else 0) + k * 2.0**k * max(1, n - k) / CUTSET_TILE
@@ -261,7 +261,7 @@ def by_cutset(units: np.ndarray, cutset: np.ndarray, all_pairs: bool) -> Compone
 
 
 def _variable_elimination(units, graph, all_pairs, seconds):
-    """Return the Component that eliminates, None where its largest table alone would take more than `seconds`."""
+    """Return the Component of variable elimination; None if its largest table would take more than `seconds`."""
     widest = int(np.log2(max(2, seconds * EXPONENTIALS / TABLE_ENTRY_COST)))
     order = tree_order(graph) or best_order(graph, min(MAX_TREEWIDTH, widest))
     if order is None:
@@ -277,7 +277,7 @@ def _variable_elimination(units, graph, all_pairs, seconds):
 def check_cost(
     price: Plan, max_seconds: float = 600.0, max_bytes: float | None = None, all_pairs: bool = False
 ) -> None:
-    """Raise ValueError with the price where a plan costs more time or memory than it may."""
+    """Raise ValueError, with the predicted cost, if a plan takes more time or memory than allowed."""
     max_bytes = memory_to_spend() if max_bytes is None else max_bytes
     if price.seconds <= max_seconds and price.bytes <= max_bytes:
         return

@@ -1,11 +1,11 @@
 """Exact enumeration by small tables, for up to a dozen units: one table of each half, and one matrix of all states.
 
-Split the units into two halves.  Beside each state of a half write down all that the energy can see of it,
+Split the units into two halves.  For each state of a half, list the products that the energy depends on,
 
     x = [1, s_i, s_i s_j]    and    y = [1, s_k, s_k s_l],
 
-then minus the energy of all 2^n states is one bilinear form, with the biases and weights standing in a matrix Q,
-and the moments are the same form turned round:
+then minus the energy of all 2^n states is one bilinear form, with the biases and weights in a matrix Q, and the
+moments are the transposed form:
 
     -E = x Q y',      Z = sum exp(-E/T),      x' exp(-E/T) y = Z [1, <s_k>, <s_k s_l>; <s_i>, <s_i s_k>, ...; ...].
 """
@@ -37,7 +37,7 @@ def sum_by_tables(model: BoltzmannMachine) -> tuple[float, np.ndarray, np.ndarra
 
 @lru_cache(maxsize=16)
 def _tables(n):
-    """x and y; where 1, biases and upper weights stand in Q, flattened; where upper and lower weights stand in W."""
+    """Return x and y; the places of 1, biases and upper weights in Q, flattened; of upper and lower weights in W."""
     half = n // 2
     (x, first), (y, second) = up_to_pairs(range(half)), up_to_pairs(range(half, n))
     row, col = np.triu_indices(n, 1)

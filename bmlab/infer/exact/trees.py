@@ -5,13 +5,13 @@ With J = W/T, unit i summed out given its parent p leaves a field u_i on p:
     sum_{s_i} exp(s_i (h_i + J s_p)) = A_i exp(u_i s_p),     h_i = b_i/T + sum of the u of its children
     u_i = atanh(tanh J tanh h_i),                            A_i^2 = 4 cosh(h_i + J) cosh(h_i - J)
 
-Log Z is log 2 cosh(h) of the root and the sum of all log A.  On the way back H, the whole field of each unit, follows
-from its parent's; without each other a unit and its parent have the fields h_i and g = H_p - u_i, so
+Log Z is log 2 cosh(h) of the root plus the sum of all log A.  On the way back the total field H of each unit follows
+from its parent's; without their coupling a unit and its parent have the fields h_i and g = H_p - u_i, so
 
     H_i = h_i + atanh(tanh J tanh g),     <s_i> = tanh H_i,     <s_i s_p> = tanh(J + atanh(tanh h_i tanh g)).
 
-Pearl (1988), Probabilistic Reasoning in Intelligent Systems, section 4.2.  Plain numbers of Python: one unit after the
-other is all that a chain allows, and for one number they are twenty times as fast as NumPy's.
+Pearl (1988), Probabilistic Reasoning in Intelligent Systems, section 4.2.  The code uses Python's floats: a chain must
+be solved one unit after the other, and for single numbers they are twenty times as fast as NumPy's.
 """
 
 from __future__ import annotations

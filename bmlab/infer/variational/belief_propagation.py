@@ -4,14 +4,14 @@ With J = W/T, the message from j to i is the field (in units of T) that j exerts
 
     u_ji = atanh(tanh J_ij tanh h_j\\i),      h_j\\i = b_j/T + sum_{k != i} u_kj,      m_i = tanh(b_i/T + sum_j u_ji).
 
-On a tree two passes, leaves to root and back, settle everything.  Elsewhere fixed points are the stationary points of
-the Bethe free energy, with z the sums over the states of a unit and of a pair in their fields:
+On a tree two passes, leaves to root and back, are exact.  With loops, fixed points are the stationary points of the
+Bethe free energy, with z the sums over the states of a unit and of a pair in their fields:
 
     log Z ~ sum_(ij) log z_ij + sum_i (1 - d_i) log z_i,      d_i the number of partners.
 
 Bethe (1935), Proc. R. Soc. A 150, 552; Pearl (1988), Probabilistic Reasoning in Intelligent Systems; Yedidia, Freeman
-and Weiss (2005), IEEE Trans. Inf. Theory 51, 2282.  Where there are loops, a pair's covariance c_ij in its own beliefs
-is not that of linear response (linear_response.py).  With r_i^2 = 1 - m_i^2 and rho_ij = c_ij / (r_i r_j),
+and Weiss (2005), IEEE Trans. Inf. Theory 51, 2282.  With loops, a pair's covariance c_ij in its own beliefs differs
+from that of linear response (linear_response.py).  With r_i^2 = 1 - m_i^2 and rho_ij = c_ij / (r_i r_j),
 
     r_i A_ij r_j = -rho_ij / (1 - rho_ij^2),      r_i A_ii r_i = 1 + sum_j rho_ij^2 / (1 - rho_ij^2)
 
@@ -43,14 +43,14 @@ from .linear_response import Response, TreeBranches, couplings, linear_response
 
 LOOPY_ADVICE = "loops are too strong, do not use its numbers. Come from hot with temperature_path(), or use gibbs()"
 RESTART_ADVICE = "come from hot with temperature_path(), give it other messages with start=, or use gibbs()"
-STALLED_SWEEPS = 10  # sweeps that may pass without a smaller move than ever before; then steps are halved
+STALLED_SWEEPS = 10  # steps are halved after so many sweeps without a new smallest move
 
 
 class Graph(NamedTuple):
     """The couplings, each twice: j[e] = w/T of row[e] and col[e]; message e goes from col[e] to row[e], back[e] back.
 
-    order is such that in every tree each unit comes before its parent; rows begin at indptr.
-    leaf_edges are the edges by which leaf after leaf can be taken out, each from the leaf to the unit that it hangs on.
+    order has each unit of a tree before its parent; rows begin at indptr.
+    leaf_edges are the edges by which leaves can be removed one after the other, from the leaf to its last neighbour.
     """
 
     j: np.ndarray
@@ -85,22 +85,22 @@ class Convergence(NamedTuple):
 def bethe(
     model: BoltzmannMachine, *, start: ArrayLike | None = None, tolerance: float = 1e-13, max_sweeps: int = 1000
 ) -> Estimate:
-    """Answer by loopy belief propagation: the units in turn, from leaves to roots and back, sending to all partners.
+    """Answer by loopy belief propagation: each unit in turn, from leaves to roots and back, sends to all partners.
 
-    start     the `state` of a former answer: a sparse array (n, n) of messages; couplings that it lacks begin with 0
-    mean, log_z   exact without loops.  With loops log_z bounds nothing.
-    corr      by linear response, of all pairs (of the couplings where weights are sparse)
+    start     the `state` of a former answer: a sparse array (n, n) of messages; couplings that it lacks start with 0
+    mean, log_z   exact without loops.  With loops log_z is no bound.
+    corr      by linear response, of all pairs (of the couplings if weights are sparse)
     converged all five of these:
               1. the last of at most `max_sweeps` sweeps moved no message by more than `tolerance`, times a hundredth
-                 of the largest message where that is more; moves are halved where they do not calm down
+                 of the largest message if that is more; moves are halved if they do not decrease
               2. the fixed point is a minimum of the Bethe free energy: info["stable"]
               3. no correlation is beyond [-1, 1]
               4. the inconsistency is at most 1/2 (linear_response.MAX_INCONSISTENCY)
               5. log_z is within its free bounds (free_bounds.py)
-    info      "inconsistency": how far linear response is from the beliefs themselves, the largest of mean_field()'s
-              and of |C_ij - c_ij| over the couplings.  0 without loops, at any temperature; where it is not small, the
-              loops matter.
-    Cost: a few sweeps of n partners' lists, 2 us a unit; linear response as in mean_field().
+    info      "inconsistency": difference between linear response and the beliefs: the larger of mean_field()'s
+              inconsistency and of the largest |C_ij - c_ij| of a coupling.  0 without loops, at any temperature; if
+              it is not small, loops matter.
+    Cost: a few sweeps, 2 us per unit; linear response as in mean_field().
 
     >>> chain = bmlab.ising(5, periodic=False)  # a tree: log Z = log 2 + 4 log(2 cosh 1)
     >>> bmlab.bethe(chain).log_z, bmlab.exact(chain).log_z
@@ -149,7 +149,7 @@ def graph_of(model: BoltzmannMachine) -> Graph:
 
 
 def _leaf_edges(indptr, col, back):
-    """Return the edges (k,) by which leaf after leaf is taken out, until none is left."""
+    """Return the edges (k,) by which leaves are removed one after the other, until none is left."""
     degree, removed, edges = np.diff(indptr), np.zeros(len(col), bool), []
     leaves = np.flatnonzero(degree == 1).tolist()
     for leaf in leaves:
@@ -164,12 +164,12 @@ def _leaf_edges(indptr, col, back):
 
 
 def _as_matrix(model, graph, values):
-    """Return numbers (edges,) at their couplings, sparse (n, n)."""
+    """Return numbers (edges,) as a sparse matrix (n, n)."""
     return scipy.sparse.csr_array((values, graph.col, graph.indptr), shape=(model.n, model.n))
 
 
 def _first_messages(model, graph, start):
-    """Messages u[e] (edges,): u[e] is the message from col[e] to row[e]."""
+    """Return the first messages u (edges,): u[e] goes from col[e] to row[e]."""
     if start is None:
         return np.zeros(len(graph.j))
     start = check_entries("start", align_pairs("start", start, model.names))
@@ -182,7 +182,7 @@ def _first_messages(model, graph, start):
 
 
 def messages_from(model: BoltzmannMachine, m: np.ndarray) -> scipy.sparse.csr_array:
-    """Return messages to start bethe() from, those of units with means m (n,)."""
+    """Return messages to start bethe() from, for units with means m (n,)."""
     graph = graph_of(model)
     return _as_matrix(model, graph, graph.j * np.asarray(m)[graph.col])
 
@@ -192,7 +192,7 @@ def _propagate(graph, u, local_field, tolerance, max_sweeps):
     send = _sender(graph, local_field)
     step, best, stalled, moved = 1.0, np.inf, 0, 0.0
     for sweeps in with_progress(range(1, max_sweeps + 1), "sweep"):
-        moved = send(u, step)  # before it is shortened to a step: short steps alone are no fixed point
+        moved = send(u, step)  # before the step is shortened: a short step is no sign of a fixed point
         if moved <= tolerance * max(1.0, np.abs(u).max(initial=0) / 100):
             return Convergence(moved, sweeps, True)
         stalled, best = (0, moved) if moved < best else (stalled + 1, best)
@@ -202,7 +202,7 @@ def _propagate(graph, u, local_field, tolerance, max_sweeps):
 
 
 def _sender(graph, local_field):
-    """Return send(u, step): the units, there and back, send to all partners, in place; the largest move."""
+    """Return send(u, step): units in order and back send to all partners, in place; it returns the largest move."""
     schedule = np.concatenate([graph.order, graph.order[::-1]])
     if has_numba():
         loops = import_module(".compiled_loops", __package__)
@@ -215,9 +215,9 @@ def _sender(graph, local_field):
 def send_messages(
     graph: Graph, edges: list[slice], schedule: np.ndarray, local_field: np.ndarray, u: np.ndarray, step: float
 ) -> float:
-    """Let the units of the schedule send to all partners by NumPy, in place; return the largest move, before its step.
+    """Let the units of the schedule send to all partners, in place; return the largest move, before its step.
 
-    edges   of each unit, those of its incoming messages
+    edges   for each unit, the edges of its incoming messages
     """
     moved = 0.0
     for i in schedule:
@@ -238,7 +238,7 @@ def _beliefs(model, graph, u):
 
 
 def pair_beliefs(j: np.ndarray, field: np.ndarray, other_field: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return log z and the probabilities (4, ...) of ++, +-, -+, -- of two units, coupled by j, in their own fields."""
+    """Return log z and the probabilities (4, ...) of ++, +-, -+, -- of two units, coupled by j, in these fields."""
     logs = np.array(
         [j + field + other_field, field - other_field - j, other_field - field - j, j - field - other_field]
     )
@@ -247,7 +247,7 @@ def pair_beliefs(j: np.ndarray, field: np.ndarray, other_field: np.ndarray) -> t
 
 
 def bethe_response(model: BoltzmannMachine, graph: Graph, mean: np.ndarray, p: np.ndarray) -> Response:
-    """Return the Response to beliefs p (4, edges), inconsistent also where a pair's covariance is not theirs."""
+    """Return the Response at beliefs p (4, edges); its inconsistency includes that of the pairs' covariances."""
     covariance, response = pair_response(model, graph, mean, p)
     pairs = values_at(as_corr(model, response.pairs), (graph.row, graph.col))
     gap = np.abs(pairs - mean[graph.row] * mean[graph.col] - covariance)
@@ -267,11 +267,11 @@ def pair_response(
     conditional_variance[graph.row[to_leaf]] = unexplained[to_leaf]
     branches = TreeBranches(graph.row[to_leaf], graph.col[to_leaf], rho[to_leaf], conditional_variance)
     appearance = appearance * np.ones(len(rho))
-    appearance[to_leaf] = appearance[graph.back[to_leaf]] = 0.0  # what hangs on is put back by TreeBranches
+    appearance[to_leaf] = appearance[graph.back[to_leaf]] = 0.0  # TreeBranches puts these units back
     diagonal = 1 + np.bincount(graph.row, appearance * rho**2 / unexplained, model.n)
     off_diagonal = _as_matrix(model, graph, appearance * rho / unexplained)
     if model.is_sparse:
-        _, row, col = couplings(model)  # all stored couplings, zeros as well
+        _, row, col = couplings(model)  # all stored couplings, including zeros
         return covariance, linear_response(model, mean, diagonal, values_at(off_diagonal, (row, col)), branches)
     return covariance, linear_response(model, mean, diagonal, off_diagonal.toarray(), branches)
 
@@ -279,8 +279,8 @@ def pair_response(
 def pair_covariance(j: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the covariance, Pearson's rho and 1 - rho^2 of two units with the probabilities p (4, ...), coupled by j.
 
-    Nothing is subtracted that is nearly equal: ++ times -- is exp(4 j) times +- times -+.  A unit whose other
-    sign underflows is correlated with none.
+    No nearly equal numbers are subtracted: ++ times -- is exp(4 j) times +- times -+.  A unit with a sign whose
+    probability underflows is uncorrelated with all others.
     """
     a, b, c, d = p
     plus, minus, plus_other, minus_other = a + b, c + d, a + c, b + d

@@ -2,8 +2,8 @@
 
     Z_Sj = -Z_SS L_Sj,     Z_jj = 1/D_j - L_Sj' Z_Sj                    (see selected_inversion.py)
 
-Columns k of Z below the diagonal reach all of S that is below k, so that each number of Z_SS is read once, from the
-column where it stands, and serves for its row and for its column.  Work is in vectors (n,), with 0 outside of S.
+For k in S, column k of Z holds all rows of S below k, so each number of Z_SS is read once, from its column, and used
+for its row and its column.  Work vectors are (n,), with 0 outside of S.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _compiled = compiled(fastmath={"contract"})
 def invert(
     n: int, first: np.ndarray, second: np.ndarray, lower: scipy.sparse.csc_array, pivots: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return of each column S, how many (n,) and which they are, Z_Sj of all columns in one line, and the diagonal."""
+    """Return the size of S for each column (n,), all S in one array, Z_Sj of all columns likewise, and the diagonal."""
     order = np.argsort(first, kind="stable")
     ends = np.searchsorted(first[order], np.arange(n + 1))
     starts, rows = _columns(ends, second[order].astype(np.int64))
@@ -30,7 +30,7 @@ def invert(
 
 @_compiled
 def _columns(ends, later):
-    """Return the sorted later units S that each is coupled to by the time of its elimination: (starts, all in line)."""
+    """Return (starts, units): for each unit the sorted later units S coupled to it at its elimination, concatenated."""
     n, end = len(ends) - 1, 0
     starts, rows = np.zeros(n + 1, np.int64), np.empty(4 * (n + len(later)), np.int64)
     seen, child, sibling = np.full(n, -1), np.full(n, -1), np.full(n, -1)
@@ -61,7 +61,7 @@ def _columns(ends, later):
 
 @_compiled
 def _in_place(starts, rows, indptr, indices, data):
-    """Return L_Sj of all columns in line, from L (CSC), which leaves zeros out."""
+    """Return L_Sj of all columns, concatenated, from L (CSC), which does not store zeros."""
     column, place = np.zeros(len(rows)), np.zeros(len(starts) - 1, np.int64)
     for j in range(len(starts) - 1):
         for e in range(starts[j], starts[j + 1]):
@@ -74,7 +74,7 @@ def _in_place(starts, rows, indptr, indices, data):
 
 @_compiled
 def _backward(starts, rows, lower, pivots):
-    """Return Z_Sj of all columns in line, and the diagonal, from the last column back."""
+    """Return Z_Sj of all columns, concatenated, and the diagonal; the last column is computed first."""
     values, diagonal = np.zeros(len(rows)), 1 / pivots
     x, product = np.zeros(len(pivots)), np.zeros(len(pivots))
     for j in range(len(pivots) - 1, -1, -1):

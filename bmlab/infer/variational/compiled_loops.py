@@ -1,8 +1,8 @@
 """The sweeps of mean field, TAP and belief propagation in loops that Numba compiles; imported only with Numba.
 
-Each calls the small function that is the method's equation, the same that NumPy calls: mean_in_field(),
-mean_without_echo(), combined_field().  Numba keeps what it compiled until this file changes: after a change of one of
-those delete __pycache__ here.  Sums over partners may be taken in any order ("reassoc"): several at a time.
+Each calls the same small function with the method's equation as the NumPy code: mean_in_field(), mean_without_echo(),
+combined_field().  Numba caches compiled code until this file changes: after a change of one of those functions delete
+__pycache__ here.  Sums over partners may be taken in any order ("reassoc"), several at a time.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def sweeper(model: BoltzmannMachine, reacts: bool) -> Callable:
 
 
 def as_index(places: np.ndarray) -> np.ndarray:
-    """Return indices in the one type that loops are compiled for."""
+    """Return indices in the type for which the loops are compiled."""
     return places.astype(np.int64)
 
 
@@ -52,7 +52,7 @@ def _mean(reacts, field, echo):
 
 @_compiled
 def _dense(j, local_field, order, reacts, rows, tolerance, most):
-    """Sweep means `rows` (starts, n) of a full machine, in place; return the largest move of the last, and how many."""
+    """Sweep means `rows` (starts, n) of a dense machine in place; return the last largest move and the sweeps made."""
     sweeps = 0
     while sweeps < most:
         sweeps, moved = sweeps + 1, 0.0
@@ -76,7 +76,7 @@ def _dense(j, local_field, order, reacts, rows, tolerance, most):
 
 @_compiled
 def _sparse(indptr, indices, j, local_field, order, reacts, rows, tolerance, most):
-    """Sweep as _dense; of a sparse machine (CSR)."""
+    """Sweep as _dense() for a sparse machine (CSR)."""
     sweeps = 0
     while sweeps < most:
         sweeps, moved = sweeps + 1, 0.0

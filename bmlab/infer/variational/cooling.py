@@ -1,6 +1,6 @@
-"""Deterministic annealing: one fixed point followed along a path of temperatures, from hot to cold.
+"""Deterministic annealing: follow one fixed point along a path of temperatures, from hot to cold.
 
-m(T_1) -> m(T_2) -> ...,      each temperature begun at the answer of the one before.
+m(T_1) -> m(T_2) -> ...,      each temperature starts from the answer at the previous one.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from ...model import BoltzmannMachine, check_model
 
 @show_call()
 def temperature_path(model: BoltzmannMachine, temperatures: Iterable[float], infer: Method) -> Iterator[Estimate]:
-    """Yield method(model.at(T)) for each T, started from the `state` of the one before: deterministic annealing.
+    """Yield infer(model.at(T)) for each T, started from the `state` of the previous one: deterministic annealing.
 
-    From hot, where there is one fixed point, to cold the answer stays in the valley that opens first; whether that is
-    the deepest depends on the path.  For any method with a warm start: mean_field, tap, bethe.  Peterson and Anderson
+    At high T there is one fixed point; on the way to low T the answer stays in the valley that opens first, which may
+    not be the deepest.  For any method with a warm start: mean_field, tap, bethe.  Peterson and Anderson
     (1987), Complex Systems 1, 995.
 
     >>> [f"{answer.mean[0]:.2f}" for answer in bmlab.temperature_path(bmlab.toy(), [100, 10, 1], bmlab.mean_field)]

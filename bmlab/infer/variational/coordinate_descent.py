@@ -1,10 +1,10 @@
 """Coordinate descent on a free energy of the means, from several starts side by side, with Newton steps.
 
-    G(m) ~ -log Z - offset/T,      means m_i = <s_i> where G is lowest
+    min_m G(m) ~ -log Z - offset/T,      at means m_i = <s_i>
 
-The G of mean field and of Thouless, Anderson and Palmer is convex in each single m_i.  So a unit can be put where G is
-lowest given the others, and G falls with every update; coupled units updated all at once may oscillate for ever.  Where
-sweeps converge slowly, Newton's step is tried, and taken if G falls.
+The G of mean field and of Thouless, Anderson and Palmer is convex in each single m_i.  So each update can minimise G
+over one unit given the others, and G never rises; if coupled units were updated at once, they might oscillate without
+end.  If sweeps converge slowly, a Newton step is tried, and taken if G falls.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from ...running.compiling import has_numba, import_once
 from ...running.progress_bars import counting_bar
 from .linear_response import Response, linear_response, positive_solver
 
-SAME_FIXED_POINT = 1e-6  # means that differ by less are one fixed point
+SAME_FIXED_POINT = 1e-6  # means that differ by less are the same fixed point
 DENSE_EIGEN_UNITS = 300  # units up to which all eigenvectors are found at once
-FREE_ENERGY_ROUNDING = 1e-14  # of G, as a share of it
-FAILURE_ADVICE = "use bethe() or gibbs()"  # where an approximation has failed
-NEWTON_PATIENCE = 6  # sweeps between trials of Newton's step, once it does not pay at once
-COMPILED_PATIENCE = 60  # the same of compiled sweeps: of 20 to 200 the time of a Newton step
+FREE_ENERGY_ROUNDING = 1e-14  # relative rounding of G
+FAILURE_ADVICE = "use bethe() or gibbs()"  # if an approximation has failed
+NEWTON_PATIENCE = 6  # sweeps between trials of a Newton step after one that did not help
+COMPILED_PATIENCE = 60  # the same for compiled sweeps; 20 to 200 of them take the time of a Newton step
 
 
 class Functional(NamedTuple):
     """The free energy of one machine as a function of its means, in units of T and without the machine's offset.
 
-    name               of the public function
+    name               name of the public function
     is_bound           whether G(m) >= -log Z for every m
-    reacts             whether TAP's echo is in the update
+    reacts             whether the update includes TAP's echo
     value              m (n,) -> G(m)
-    coordinate_update  fields/T (k, starts), units (k,), m (n, starts) -> where G is lowest, given the others
+    coordinate_update  fields/T (k, starts), units (k,), m (n, starts) -> means that minimise G, given the others
     curvature          m (n,) -> (diagonal, off_diagonal), see linear_response.py
     """
 
@@ -52,7 +52,7 @@ class Functional(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """Distinct fixed points (k, n) with their G (k,), lowest first, and the end of the search for them."""
+    """Distinct fixed points (k, n) with their G (k,), lowest first, and how the search ended."""
 
     means: np.ndarray
     values: np.ndarray
@@ -96,7 +96,7 @@ def solution(model: BoltzmannMachine, functional: Functional, descent: Descent) 
 
 
 def stopping_message(name: str, end: Any, response: Response, doubt: str, way_out: str) -> str:
-    """Return why a search for a fixed point stopped, in a sentence, with what to do where it failed."""
+    """Return a sentence on why a search for a fixed point stopped, with advice if it failed."""
     if not end.converged:
         return f"{name}() still moved by {end.moved:.2g} after {end.sweeps} sweeps; {doubt}."
     if response.doubt:
@@ -112,9 +112,9 @@ def descend(
     tolerance: float = 1e-12,
     max_sweeps: int = 2000,
 ) -> Descent:
-    """Go down from several starts until a sweep moves no mean by more than `tolerance`; arguments as in mean_field().
+    """Minimise G from several starts until a sweep moves no mean by more than `tolerance`; arguments: mean_field().
 
-    Raises ValueError for no start or sweep, and a start that does not fit.
+    Raises ValueError if starts or max_sweeps is below 1, and if `start` does not fit the machine.
     """
     max_sweeps = check_count("max_sweeps", max_sweeps)
     tolerance = check_positive("tolerance", tolerance, 1e-12, zero=True)
@@ -133,14 +133,14 @@ def descend(
 
 
 def _sweeper(model, functional):
-    """Return sweep_until(m, tolerance, most), by Numba or NumPy, and after how many sweeps Newton's step is due."""
+    """Return sweep_until(m, tolerance, most), by Numba or NumPy, and the number of sweeps before a Newton step."""
     if has_numba():
         return import_once(".compiled_loops", __package__).sweeper(model, functional.reacts), COMPILED_PATIENCE
     return partial(sweep_until, functional.coordinate_update, rows_by_class(model)), NEWTON_PATIENCE
 
 
 def sweep_until(update: Callable, rows: list, m: np.ndarray, tolerance: float, most: int) -> tuple[float, int]:
-    """Sweep by NumPy until no mean moves by more than `tolerance`; return the largest move, and how many sweeps."""
+    """Sweep by NumPy until no mean moves by more than `tolerance`; return the largest move and the number of sweeps."""
     sweeps, moved = 0, np.inf
     while sweeps < most:
         sweeps, moved = sweeps + 1, sweep_down(m, update, rows)
@@ -157,7 +157,7 @@ def rows_by_class(model: BoltzmannMachine) -> list[tuple]:
 
 
 def sweep_down(m: np.ndarray, update: Callable, rows: list) -> float:
-    """Move every mean to where G is lowest given the others, in place, class after class; return the largest move."""
+    """Move every mean to the minimum of G given the others, in place, class after class; return the largest move."""
     before = m.copy()
     for units, j, local_field in rows:
         m[units] = update(j @ m + local_field, units, m)
@@ -165,7 +165,7 @@ def sweep_down(m: np.ndarray, update: Callable, rows: list) -> float:
 
 
 def first_means(model: BoltzmannMachine, start: ArrayLike | None, starts: int) -> np.ndarray:
-    """Return means (n, starts): the given ones or tanh(b/T), then along +- the directions of the lowest energies."""
+    """Return means (n, starts): `start` or tanh(b/T), then points along +- the directions of the lowest energies."""
     starts = check_count("starts", starts)
     local_field = model.biases / model.temperature
     given = None if start is None else align_columns("start", start, model.names, "pass start=None", whole=True)
@@ -195,7 +195,7 @@ def _leading_fields(model, count):
 
 
 def _newton(model, functional, m):
-    """Return where Newton's step ends; m itself where G is not convex, or would not be lower there."""
+    """Return the means after a Newton step; m itself if G is not convex, or would not be lower there."""
     (diagonal, off_diagonal), root = functional.curvature(m), np.sqrt(1 - m**2)
     solve = positive_solver(model, diagonal, off_diagonal)
     if solve is None:

@@ -1,9 +1,9 @@
-"""Bounds on log Z that cost next to nothing, whatever the machine: an answer outside them has been disproved.
+"""Bounds on log Z that cost next to nothing for any machine: a log Z outside them is wrong.
 
     -F(m)/T  <=  log Z  <=  sum_(ij) |w_ij|/T + sum_i log 2 cosh(b_i/T) - offset/T
 
-Below, the product that mean field finds from its usual start (naive_mean_field.py); above, each coupling as if it were
-satisfied, -J s_i s_j <= |J|.
+The lower bound is that of the product which mean field finds from its usual start (naive_mean_field.py); the upper
+bound takes each coupling as satisfied, -J s_i s_j <= |J|.
 """
 
 from dataclasses import replace
@@ -14,12 +14,12 @@ from ...model import BoltzmannMachine, with_offset
 from .coordinate_descent import descend
 from .naive_mean_field import free_energy_functional
 
-BOUND_ROUNDING = 1e-11  # of log Z, as a share of the terms whose sum it is
-PRODUCT_TOLERANCE = 1e-7  # of means: F, which is flat at its minimum, is then right to the square of it
+BOUND_ROUNDING = 1e-11  # rounding of log Z, relative to the terms of its sum
+PRODUCT_TOLERANCE = 1e-7  # of means: F is flat at its minimum, so its error is of the order of the square
 
 
 def couplings_bound(model: BoltzmannMachine) -> float:
-    """Return the upper bound on log Z as if each coupling were satisfied."""
+    """Return the upper bound on log Z with each coupling taken as satisfied."""
     independent = log_2cosh(model.biases / model.temperature).sum()
     return float(with_offset(model, abs(model.weights).sum() / model.temperature / 2 + independent))
 
@@ -31,7 +31,7 @@ def product_bound(model: BoltzmannMachine) -> float:
 
 
 def within_free_bounds(model: BoltzmannMachine, answer: Estimate, advice: str) -> Estimate:
-    """Return an answer; as one that has not converged, with this advice, where its log Z has been disproved."""
+    """Return an answer; if its log Z is outside the bounds, as not converged, with this advice."""
     if not answer.converged:
         return answer
     upper = couplings_bound(model)

@@ -2,21 +2,21 @@
 
     <s_i s_j> - <s_i><s_j> = T d<s_i> / db_j                        (exact for the machine itself)
 
-Where means m are the minimum of a free energy G(m), in units of T, this is the inverse of its curvature:
+If the means m are the minimum of a free energy G(m), in units of T, this is the inverse of its curvature:
 
     C = A^-1,      A_ij = d2 G / dm_i dm_j
 
-(Kappen and Rodriguez 1998, Neural Computation 10, 1137; Welling and Teh 2003, Artificial Intelligence 143, 19).  Where
-that is exact C_ii = 1 - m_i^2.  The inconsistency is the largest factor between the two, whichever is larger, less 1:
-1/2 where a variance is 3/2 or 2/3 of 1 - m_i^2.  Above MAX_INCONSISTENCY an approximation contradicts itself, and has
-not converged.
+(Kappen and Rodriguez 1998, Neural Computation 10, 1137; Welling and Teh 2003, Artificial Intelligence 143, 19).  An
+exact C has C_ii = 1 - m_i^2.  The inconsistency is the largest ratio of the two, the larger over the smaller, minus 1:
+1/2 if a variance is 3/2 or 2/3 of 1 - m_i^2.  Above MAX_INCONSISTENCY an approximation contradicts itself, and counts
+as not converged.
 
 Curvatures are written in units of r_i = sqrt(1 - m_i^2), which keeps saturated units finite:
 
     r_i A_ij r_j = diagonal_i for i = j,  -off_diagonal_ij for i != j.
 
-Where pairs are nearly locked, both are huge and their difference loses all digits.  On trees Bethe's curvature
-needs no difference: see TreeBranches.
+If pairs are nearly locked, both are huge and their difference loses all digits.  On trees Bethe's curvature needs no
+difference: see TreeBranches.
 """
 
 from collections.abc import Callable
@@ -30,16 +30,15 @@ from ...model import BoltzmannMachine
 from .selected_inversion import factorize, is_positive_definite, selected_inverse
 
 MAX_INCONSISTENCY = 0.5  # of mean field on glasses: beyond it the moments are off by 0.06 and more (notebook 04)
-CORRELATION_ROUNDING = 1e-9  # by which rounding may take a correlation beyond 1
+CORRELATION_ROUNDING = 1e-9  # rounding may take a correlation beyond 1 by this
 
 
 class Response(NamedTuple):
     """Correlations by linear response, and whether they can be trusted.
 
-    pairs          <s_i s_j>, laid out as pair_sums(); nan where the curvature is singular
-    stable         whether the point is a minimum of G; at a saddle the response means nothing
-    inconsistency  largest factor between C_ii and 1 - m_i^2, less 1: 0 where it is exact, infinite where a variance is
-                   not positive
+    pairs          <s_i s_j>, laid out as pair_sums(); nan if the curvature is singular
+    stable         whether the point is a minimum of G; at a saddle the response has no meaning
+    inconsistency  largest ratio of C_ii and 1 - m_i^2, minus 1: 0 if exact, infinite if a variance is not positive
     """
 
     pairs: np.ndarray
@@ -48,7 +47,7 @@ class Response(NamedTuple):
 
     @property
     def doubt(self) -> str:
-        """What is wrong with it, for a sentence; "" where nothing shows."""
+        """The fault of the response, as part of a sentence; "" if there is none."""
         if not self.stable:
             return "stands at a saddle of its free energy, where its correlations mean nothing"
         most = float(max(self.pairs.max(initial=0), -self.pairs.min(initial=0)))
@@ -62,12 +61,12 @@ class Response(NamedTuple):
 
 
 class TreeBranches(NamedTuple):
-    """The units that hang on a machine as trees: leaf (k,), each before its parent (k,), and rho (k,) of the two.
+    """The tree branches of a machine: leaf (k,), each before its parent (k,), and rho (k,) of the two.
 
-    Taking out a leaf l takes away from its parent's `diagonal` just what their coupling had added.  So the curvature of
-    the rest is that without the branches, and with N = r^-1 C r^-1, without any difference,
+    Removing a leaf l subtracts from its parent's `diagonal` exactly the term of their coupling.  So the curvature of
+    the other units is that without the branches, and with N = r^-1 C r^-1, without subtraction of large numbers,
 
-        N_li = rho_l N_pi for i that do not hang on l,      N_ll = 1 - rho_l^2 + rho_l^2 N_pp.
+        N_li = rho_l N_pi for i not in the branch of l,     N_ll = 1 - rho_l^2 + rho_l^2 N_pp.
 
     conditional_variance (n,)   1 - rho^2 of the leaves; 1 elsewhere
     """
@@ -101,7 +100,7 @@ class TreeBranches(NamedTuple):
         up, down = parent[row] == col, parent[col] == row
         at_couplings[up] = (rho[row] * diagonal[col])[up]
         at_couplings[down] = (rho[col] * diagonal[row])[down]
-        others = np.flatnonzero(((parent[row] >= 0) | (parent[col] >= 0)) & ~(up | down))  # stored, with a weight of 0
+        others = np.flatnonzero(((parent[row] >= 0) | (parent[col] >= 0)) & ~(up | down))  # stored zeros
         for k in np.unique(col[others]):
             here = others[col[others] == k]
             at_couplings[here] = self.solve_leaves(np.eye(n, 1, -k), inverse)[row[here], 0]
@@ -127,12 +126,12 @@ def linear_response(
     off_diagonal: np.ndarray,
     branches: TreeBranches | None = None,
 ) -> Response:
-    """Return the Response where a free energy has this curvature at means m: diagonal (n,), off_diagonal like J.
+    """Return the Response of a free energy with this curvature at means m: diagonal (n,), off_diagonal like J.
 
-    Where there are branches, both are those of the other units.
+    With branches, both arrays are for the other units only.
     """
     matrix = curvature_matrix(model, diagonal, off_diagonal)
-    with np.errstate(over="ignore", invalid="ignore"):  # units tied so hard that 1 - rho^2 is no double: nan, unstable
+    with np.errstate(over="ignore", invalid="ignore"):  # units so tied that 1 - rho^2 underflows: nan, unstable
         inverse = _inverse_at_couplings(model, matrix, branches) if model.is_sparse else _inverse(matrix, branches)
         if inverse is None:
             return Response(np.full_like(off_diagonal, np.nan), False, np.nan)
@@ -150,13 +149,13 @@ def linear_response(
 
 
 def inconsistency_of(variances: np.ndarray) -> float:
-    """Return the largest factor between 1 and variances (n,), in units of 1 - m^2, less 1; infinite at 0 and below."""
+    """Return the largest ratio of 1 and variances (n,), in units of 1 - m^2, minus 1; infinite if one is <= 0."""
     least, most = float(variances.min(initial=1.0)), float(variances.max(initial=1.0))
     return max(most, 1 / least) - 1 if least > 0 else np.inf
 
 
 def positive_solver(model: BoltzmannMachine, diagonal: np.ndarray, off_diagonal: np.ndarray) -> Callable | None:
-    """Return a function x -> (r A r)^-1 x; None where the curvature is not positive definite."""
+    """Return a function x -> (r A r)^-1 x; None if the curvature is not positive definite."""
     curvature = curvature_matrix(model, diagonal, off_diagonal)
     if not model.is_sparse:
         factor = _cholesky(curvature)
@@ -191,7 +190,7 @@ def _inverse_at_couplings(model, curvature, branches):
 
 
 def _inverse(curvature, branches):
-    """Return (the inverse, its diagonal, whether it is positive definite); None where there is none."""
+    """Return (the inverse, its diagonal, whether it is positive definite); None if the curvature is singular."""
     factor = _cholesky(curvature)
     try:
         inverse = rest = np.linalg.inv(curvature) if factor is None else _inverse_of(factor)
@@ -203,7 +202,7 @@ def _inverse(curvature, branches):
 
 
 def _inverse_of(factor):
-    """Return the inverse from Cholesky's factor: half the work of one without it."""
+    """Return the inverse from Cholesky's factor, which halves the work."""
     if not len(factor):  # no units
         return factor
     half, _ = scipy.linalg.lapack.dpotri(factor, lower=1)  # its lower triangle; zeros above

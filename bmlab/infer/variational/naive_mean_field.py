@@ -49,17 +49,17 @@ def mean_field(
 ) -> Estimate:
     """Answer by naive mean field: the product that minimises F, unit after unit; log Z = -F/T is a proven lower bound.
 
-    start     means (n,) to begin from; None: tanh(b/T).  Different starts can end in different valleys of F.
-    starts    how many, best an odd number: the first as above, the others along + and - the eigenvectors of W with the
-              largest eigenvalues.  The lowest F is the answer; info has all distinct "fixed points" (k, n) and their
-              "free energies" (k,).
+    start     first means (n,); default: tanh(b/T).  Different starts can end in different valleys of F.
+    starts    number of starts, best odd: the first as above, the others along + and - the eigenvectors of W with the
+              largest eigenvalues.  The answer is the fixed point with the lowest F; info has all distinct
+              "fixed points" (k, n) and their "free energies" (k,).
     corr      by linear response, not clipped: beyond [-1, 1] it has failed.  info["inconsistency"] is the largest
-              factor between a variance C_ii and 1 - m_i^2, whichever is larger, less 1: where it is large, mean field
-              has failed; where it is small, it may still have chosen the wrong valley.
-    converged the last of at most `max_sweeps` sweeps moved no mean by more than `tolerance`, to a minimum of F: at a
-              saddle (info["stable"] is False) corr is no covariance; no correlation is beyond [-1, 1], and the
-              inconsistency at most 1/2 (linear_response.MAX_INCONSISTENCY).  The bound holds converged or not
-    Cost: a few dozen sweeps of n^2 a start, and a few solutions of n equations.
+              ratio of C_ii and 1 - m_i^2, the larger over the smaller, minus 1: if it is large, mean field has failed;
+              if it is small, mean field may still be in the wrong valley.
+    converged whether the last of at most `max_sweeps` sweeps moved no mean by more than `tolerance`, at a minimum of F
+              (at a saddle, info["stable"] is False and corr is no covariance), no correlation is beyond [-1, 1], and
+              the inconsistency is at most 1/2 (linear_response.MAX_INCONSISTENCY).  The bound holds in any case
+    Cost: a few dozen sweeps of n^2 per start, and a few solutions of n equations.
 
     >>> bmlab.mean_field(bmlab.toy()).log_z.lower <= bmlab.exact(bmlab.toy()).log_z
     True
@@ -72,7 +72,7 @@ def mean_field(
 
 
 def mean_in_field(field: np.ndarray) -> np.ndarray:
-    """Return the means at which F is lowest, given the others: m_i = tanh((sum_j w_ij m_j + b_i) / T)."""
+    """Return the means that minimise F, given the others: m_i = tanh((sum_j w_ij m_j + b_i) / T)."""
     return np.tanh(field)
 
 

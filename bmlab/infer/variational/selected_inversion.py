@@ -1,12 +1,13 @@
-"""Selected inversion: entries of the inverse of a sparse symmetric matrix at its couplings, without all the others.
+"""Selected inversion: compute the inverse of a sparse symmetric matrix at its couplings only.
 
-Eliminated without pivoting the matrix is A = L D L', with ones on the diagonal of L.  Its inverse Z obeys
+Elimination without pivoting gives A = L D L', with ones on the diagonal of L.  The inverse Z obeys
 
     Z = D^-1 L^-1 + (1 - L') Z,     so     Z_Sj = -Z_SS L_Sj,     Z_jj = 1/D_j - L_Sj' Z_Sj,
 
-S being the rows below j that column j of L may reach.  From the last column back Z_SS is always known: it lies in the
-front of the parent of j, the first unit p of S, whose own rows hold the rest of S.  The cost is about that of the
-elimination; to solve for each column takes n solutions.  Takahashi, Fagan and Chen (1973), Proc. 8th PICA Conf., 63.
+with S the rows below j that may be nonzero in column j of L.  If the last column is computed first, Z_SS is always
+known: it is part of the front of the parent of j, the first unit p of S, whose own rows include the rest of S.  The
+cost is about that of the elimination; solving for each column would take n solutions.  Takahashi, Fagan and Chen
+(1973), Proc. 8th PICA Conf., 63.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ from ...running.progress_bars import with_progress
 
 
 def factorize(matrix: scipy.sparse.csc_array) -> scipy.sparse.linalg.SuperLU | None:
-    """Return LU without pivoting, so that U's diagonal has as many signs as the matrix; None where a pivot is 0."""
+    """Return LU without pivoting, so that U's diagonal has the signs of the eigenvalues; None if a pivot is 0."""
     try:
         factor = scipy.sparse.linalg.splu(
             matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
         )
     except RuntimeError:
         return None
-    return factor if np.array_equal(factor.perm_r, factor.perm_c) else None  # at a 0 SuperLU takes another row
+    return factor if np.array_equal(factor.perm_r, factor.perm_c) else None  # at a 0 SuperLU swaps rows
 
 
 def selected_inverse(
     factor: scipy.sparse.linalg.SuperLU, row: np.ndarray, col: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the inverse at the couplings (row, col), which are all places off the diagonal, and its diagonal (n,)."""
+    """Return the inverse at the couplings (row, col), all stored off-diagonal places, and its diagonal (n,)."""
     place = factor.perm_c
     first, second = np.minimum(place[row], place[col]), np.maximum(place[row], place[col])
     n = len(place)
@@ -55,7 +56,7 @@ def is_positive_definite(factor: scipy.sparse.linalg.SuperLU) -> bool:
 
 
 def _columns(n, first, second):
-    """Return for each unit, in the order of elimination, the sorted later units S that it is coupled to by then."""
+    """Return for each unit, in the order of elimination, the sorted later units S coupled to it at that time."""
     below = [set() for _ in range(n)]
     for a, b in zip(first.tolist(), second.tolist(), strict=True):
         below[a].add(b)
@@ -77,7 +78,7 @@ def _backward(below, factor):
         rows, front = below[j], diagonal[j : j + 1, None]
         if len(rows):
             parent, stored = rows[0], slice(lower.indptr[j], lower.indptr[j + 1])
-            index, column = lower.indices[stored], np.zeros(len(rows))  # L_Sj: SciPy leaves zeros out
+            index, column = lower.indices[stored], np.zeros(len(rows))  # L_Sj: SciPy does not store zeros
             column[np.searchsorted(rows, index[index > j])] = lower.data[stored][index > j]
             within = np.append(0, 1 + np.searchsorted(below[parent], rows[1:]))
             front = np.empty((len(rows) + 1,) * 2)

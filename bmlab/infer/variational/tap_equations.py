@@ -3,19 +3,19 @@
 Expand log Z at fixed means m in the strength of the couplings J = W/T (Plefka 1982, J. Phys. A 15, 1971), with
 v_i = 1 - m_i^2:
 
-    order 0    sum_i (H(m_i) + b_i m_i/T)                                   units alone
+    order 0    sum_i (H(m_i) + b_i m_i/T)                                   independent units
     order 1    sum_(ij) J_ij m_i m_j                                        mean field
     order 2    1/2 sum_(ij) J_ij^2 v_i v_j                                  Thouless, Anderson, Palmer (1977)
     order 3    2/3 sum_(ij) J_ij^3 m_i m_j v_i v_j + sum_(ijk) J_ij J_jk J_ki v_i v_j v_k
 
-(over pairs and triples; order 3: Georges and Yedidia 1991, J. Phys. A 24, 2173).  Up to order 2 this is -G(m).  Its
-lowest point solves
+(over pairs and triples; order 3: Georges and Yedidia 1991, J. Phys. A 24, 2173).  Up to order 2 this is -G(m).  The
+minimum of G solves
 
     m_i = tanh(sum_j J_ij m_j + b_i/T - m_i sum_j J_ij^2 v_j).
 
-Iterated all at once this often oscillates; one unit after the other G only falls.  A third order that is not much
-smaller than the second warns of an error; a small one promises nothing: in the cold the second order rules G, keeps m
-near 0, and log Z is far too large, which info["inconsistency"] shows.
+If all units are updated at once, this often oscillates; one unit after the other, G never rises.  A third order that is
+not much smaller than the second is a sign of an error; a small one is no guarantee: at low T the second order dominates
+G and keeps m near 0, and log Z is far too large, which info["inconsistency"] shows.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from .free_bounds import within_free_bounds
 from .linear_response import couplings, row_sums
 from .naive_mean_field import entropy_of
 
-UNIT_NEWTON_STEPS = 50  # of Newton's method for one unit; three are usual
-LAST_NEWTON_STEP = 1e-8  # of x: what is left is at most .4 echo times its square
+UNIT_NEWTON_STEPS = 50  # of Newton's method for one unit; usually three are enough
+LAST_NEWTON_STEP = 1e-8  # of x: the remaining error is at most 0.4 echo times its square
 
 
 @method(
@@ -62,8 +62,8 @@ def tap(
 
     start, starts, tolerance, max_sweeps, corr   as in mean_field()
     converged as in mean_field(); and log_z within its free bounds (free_bounds.py)
-    log_z     to second order; it bounds nothing.  info["orders"] (4,) has the terms of log Z by order; the last, of
-              third order, is not in the sum: where couplings are weak it is about the size of the error.
+    log_z     to second order; it is no bound.  info["orders"] (4,) has the terms of log Z by order; the last, of third
+              order, is not in the sum: if couplings are weak, it is about the size of the error.
 
     >>> warm = bmlab.medium().at(4)
     >>> true = bmlab.exact(warm).log_z
@@ -78,14 +78,14 @@ def tap(
 
 
 def plefka_orders(model: BoltzmannMachine, m: np.ndarray, last: int = 3) -> np.ndarray:
-    """Return the terms of log Z at means m (n,), of order 0 to `last` (2 or 3, which costs n^3) in the couplings."""
+    """Return the terms of log Z at means m (n,), of order 0 to `last` in the couplings: 2, or 3, which costs n^3."""
     orders = _orders(model, m, last)
     orders[0] = with_offset(model, orders[0])
     return orders
 
 
 def _orders(model, m, last):
-    """Return the orders without the offset of the machine."""
+    """Return the terms by order, without the offset of the machine."""
     j, v = couplings(model)[0], 1 - m**2
     squares = j * j
     first, second = _pair_sum(model, j, m), _pair_sum(model, squares, v) / 2
@@ -110,7 +110,7 @@ def _triangles(model, v):
         b = model.weights.multiply(root).T.multiply(root).tocsr()
         return (b * (b @ b)).sum() / (6 * model.temperature**3)
     b = model.weights * root * root[:, None]
-    return np.vdot(b, b @ b.T) / (6 * model.temperature**3)  # by a product of a matrix with itself: half the work
+    return np.vdot(b, b @ b.T) / (6 * model.temperature**3)  # a matrix times its transpose: half the work
 
 
 def free_energy_functional(model: BoltzmannMachine) -> Functional:
@@ -124,7 +124,7 @@ def free_energy_functional(model: BoltzmannMachine) -> Functional:
 
 
 def mean_without_echo(field: np.ndarray, echo: np.ndarray) -> np.ndarray:
-    """Return m = tanh(x) with x + echo tanh(x) = field, by Newton's method from where it cannot overshoot."""
+    """Return m = tanh(x) with x + echo tanh(x) = field, by Newton's method from a start where it cannot overshoot."""
     x = field / (1 + echo)
     for _ in range(UNIT_NEWTON_STEPS):
         t = np.tanh(x)
