@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import nbformat
 import numpy as np
@@ -46,16 +45,33 @@ assert bmlab.mean_field(bmlab.ising((3, 3)).at(9)).converged and bmlab.bethe(bml
 print(repr(bmlab.exact(bmlab.sherrington_kirkpatrick(9, rng=0)).log_z.value))
 """
 
+A_LOOP = """
+import numpy as np
+from bmlab.infer.variational.compiled_loops import _dense
+rows = np.full((1, 3), 0.3)
+_dense(np.full((3, 3), 0.1), np.full(3, 0.2), np.arange(3), False, rows, 0.0, 2)
+print(*rows[0])
+"""
+
+
+def run(code, seed=None):
+    """What a program prints, its digits moved or not."""
+    moved = processors.nudged(seed) if seed else {}
+    return subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | moved, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def test_digits_move_in_compiled_loops_too_and_no_other_run_keeps_them():
+    as_they_are, *moved = [np.array(run(A_LOOP, seed).split(), float) for seed in (None, 1, 1, 2)]
+    assert (moved[0] == moved[1]).all() and (moved[0] != moved[2]).any() and (moved[0] != as_they_are).any()
+    assert np.ptp([as_they_are, *moved], axis=0).max() < 1e-14
+    assert (np.array(run(A_LOOP).split(), float) == as_they_are).all()
+
 
 def test_digits_move_by_a_fixed_function_of_their_own_bits():
     """A call gives the same bits twice, a symmetric matrix stays symmetric; another seed gives other bits."""
-    path = str(Path(processors.__file__).parent / "nudged")
-
-    def printed(seed):
-        env = os.environ | {"PYTHONPATH": path, "NUDGED": seed}
-        return subprocess.run([sys.executable, "-c", KEPT], env=env, check=True, capture_output=True, text=True).stdout
-
-    found = [printed(seed) for seed in ("1", "1", "2", "3", "4")]
+    found = [run(KEPT, seed) for seed in (1, 1, 2, 3, 4)]
     assert found[0] == found[1] and len(set(found)) > 1
     assert np.ptp([float(one.partition("(")[2].strip(")\n") or one) for one in found]) < 1e-13
 

@@ -4,14 +4,15 @@ Python imports this file at its start if its folder is on PYTHONPATH.  A number 
 -4 ... -1, 1 ... 4 by a hash of the bits of |x| and of the seed in NUDGED: the same call gives the same bits again, -x
 moves as x does, and a symmetric matrix stays symmetric, so only what depends on rounding changes.  Numbers that every
 order of summation finds exactly (whole, or of a few binary digits) stay, and none crosses 1.  Eigenvectors take any
-sign.  The products of a notebook's cells are moved, too; what Numba compiles is not.
+sign.  The products of a notebook's cells are moved, too, and each product, quotient and elementary function in a loop
+that Numba compiles.  Such loops are kept in a folder of their own: no other run may find them.
 """
 
 import ast
 import builtins
 import os
-import re
 import sys
+from hashlib import md5
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
@@ -27,13 +28,6 @@ OF_NUMPY = {"exp", "expm1", "log", "log1p", "logaddexp", "tanh", "cosh", "sinh",
 OF_NUMPY |= {"dot", "einsum", "sum", "mean"}
 OF_LINALG = {"solve", "inv", "cholesky", "eigvalsh"}
 METHODS = {"sum", "mean", "dot"}
-
-
-def compiled_functions():
-    """Names of the functions of the package that Numba compiles as they are, as in _loop = njit(...)(equation)."""
-    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "bmlab" / "infer").rglob("*.py")]
-    lines = [line for text in texts if "njit" in text for line in re.findall(r"^_\w.*? = (.*)", text, re.MULTILINE)]
-    return {name for line in lines for name in re.findall(r"\b_\w+\((\w+)\)", line)}
 
 
 def nudged(x):
@@ -65,30 +59,60 @@ def moved(a):
     return np.where(stays, a, other)
 
 
-class Products(ast.NodeTransformer):
-    """Write nudged(a @ b) for a @ b, but not in what Numba compiles."""
+def teach_numba():
+    """Tell Numba what nudged() is of a double; whatever else a loop has stays as it is."""
+    from numba import types
+    from numba.extending import overload
 
-    def visit_FunctionDef(self, node):
-        decorators = {getattr(getattr(one, "func", one), "id", None) for one in node.decorator_list}
-        is_compiled = decorators & {"_compiled", "_inlined", "_equation", "njit"} or node.name in COMPILED
-        return node if is_compiled else self.generic_visit(node)
+    @overload(nudged)
+    def of_type(x):
+        return one_moved if x is types.float64 else lambda x: x
+
+
+def one_moved(x):
+    """What moved() does, of one number in a compiled loop."""
+    h = np.float64(abs(x)).view(np.uint64) ^ SEED
+    h = (h ^ (h >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
+    k = np.int64((h ^ (h >> np.uint64(29))) % np.uint64(2 * LARGEST)) - LARGEST
+    other = x * (1 + (k if k < 0 else k + 1) * 2.0**-52)
+    stays = x * 2.0**20 % 1 == 0 or not np.isfinite(other) or (abs(x) < 1) != (abs(other) < 1)
+    return x if stays else other
+
+
+class Products(ast.NodeTransformer):
+    """Write nudged(a @ b) for a @ b."""
+
+    rounded = ast.MatMult
 
     def visit_BinOp(self, node):
         self.generic_visit(node)
-        return wrapped(node) if isinstance(node.op, ast.MatMult) else node
+        return wrapped(node) if isinstance(node.op, self.rounded) else node
 
 
 class Numbers(Products):
-    """Write it for sums, elementary functions and solutions, too."""
+    """Write it for sums, elementary functions and solutions, too, and for all products and quotients of a loop."""
+
+    def visit_FunctionDef(self, node):
+        is_loop = any(getattr(one, "id", None) in ("_compiled", "_inlined") for one in node.decorator_list)
+        (Loops() if is_loop else super()).generic_visit(node)
+        return node
 
     def visit_Call(self, node):
         self.generic_visit(node)
         return wrapped(node) if is_rounded(node) else node
 
 
+class Loops(Numbers):
+    """In what Numba compiles the order of a sum is its own, and a product is not rounded before it is added."""
+
+    rounded = ast.MatMult, ast.Mult, ast.Div
+
+
 def is_rounded(call):
     """Whether the last digits of what a call returns depend on the processor."""
     function = call.func
+    if isinstance(function, ast.Name):
+        return function.id == "log"
     if not isinstance(function, ast.Attribute) or any(one.arg in ("out", "where") for one in call.keywords):
         return False
     name, home = function.attr, ast.unparse(function.value)
@@ -111,6 +135,8 @@ def get_code(loader, name):
         shell = sys.modules["IPython"].get_ipython()
         if shell:
             shell.ast_transformers.append(Products())
+    if name.startswith("bmlab.infer") and b"running.compiling import compiled" in loader.get_data(path):
+        teach_numba()  # such a file is imported with Numba alone
     return compile(Numbers().visit(ast.parse(loader.get_data(path))), path, "exec", dont_inherit=True)
 
 
@@ -122,6 +148,7 @@ def eigh(*args, **options):
     return found._replace(eigenvectors=vectors * np.where((bits * SEED) >> np.uint64(63), -1.0, 1.0))
 
 
-COMPILED = compiled_functions()
+version = md5(Path(__file__).read_bytes()).hexdigest()
+os.environ["NUMBA_CACHE_DIR"] = str(ROOT / "build" / "nudged" / f"{os.environ.get('NUDGED')}-{version}")
 as_it_was, numpys_eigh = SourceFileLoader.get_code, np.linalg.eigh
 SourceFileLoader.get_code, np.linalg.eigh, builtins.__nudged__ = get_code, eigh, nudged
