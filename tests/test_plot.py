@@ -15,6 +15,7 @@ import bmlab
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.cbook import is_math_text
+from matplotlib.colors import rgb_to_hsv, to_rgb
 from matplotlib.text import Text
 
 from bmlab import plot
@@ -185,23 +186,25 @@ def contrast(colour, ground):
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("ground", ["#ffffff", "#111111"], ids=["light", "dark"])
-def test_one_picture_is_read_on_light_and_on_dark(ground):
-    """WCAG 2.2: contrast 3 for lines; words have what can be had on both, the root of 18.9, the contrast of the two."""
+def test_a_picture_is_read_on_its_own_paper():
+    """WCAG 2.2: contrast 3 for lines and 4.5 for words in colour; the others are near black."""
+    assert contrast(plot.INK, plot.PAPER) > 12
     for colour in plot.COLOURS.values():
-        assert contrast(plot.readable(colour), ground) > 4.3
-    assert contrast(plot.INK, ground) > 4.3
-    for colour in (plot.PLUS, plot.TOGETHER, plot.APART, plot.UNMET):
-        assert contrast(colour, ground) > 3, colour
+        assert contrast(plot.readable(colour), plot.PAPER) >= 4.5
+    for colour in (plot.PLUS, plot.TOGETHER, plot.APART, plot.UNMET, *plot.SHADES):
+        assert contrast(colour, plot.PAPER) > 3, colour
 
 
-@pytest.mark.parametrize("ground", ["#ffffff", "#111111"], ids=["light", "dark"])
-def test_all_words_of_a_figure_are_read_on_light_and_on_dark(ax, ground):
+def test_all_words_of_a_figure_are_read_and_keep_their_hue(ax):
     plot.curves([1, 2], {name: [k, k + 1] for k, name in enumerate(plot.COLOURS)}, ax, xlabel="T")
-    for k, colour in enumerate([plot.UNMET, plot.FAINT, plot.OPEN, "C1", (1, 0.9, 0.3), "0.9"]):
-        ax.text(0.5, k, "words", color=colour)
+    colours = [plot.UNMET, plot.FAINT, plot.OPEN, "C1", (1, 0.9, 0.3), "0.9", "#003300"]
+    written = [ax.text(0.5, k, "words", color=colour) for k, colour in enumerate(colours)]
     words = [text for text in plot.apply_style(ax.figure).findobj(Text) if text.get_text()]
-    assert len(words) > 15 and min(contrast(text.get_color(), ground) for text in words) > 4.3
+    assert len(words) > 15 and min(contrast(text.get_color(), plot.PAPER) for text in words) >= 4.5
+    for colour, text in zip(colours, written, strict=True):
+        before, after = (rgb_to_hsv(to_rgb(c)) for c in (colour, text.get_color()))
+        assert before[1] == 0 or before[0] == pytest.approx(after[0], abs=0.02), colour
+    assert written[-1].get_color() == "#003300"  # dark enough as it is
 
 
 def test_methods_are_told_apart_without_any_colour():
@@ -493,10 +496,10 @@ def test_a_headline_that_is_longer_than_the_figure_is_wide_goes_on_in_a_second_l
     for words in ("It climbs", "It climbs " * 20):
         plot.headline(ax, words, below="nats a pattern")
         *_, width, _ = figures.png(plot.apply_style(ax.figure))
-        assert width <= 100 * ax.figure.get_figwidth() + 2
+        assert width <= 100 * (ax.figure.get_figwidth() + 2 * figures.MARGIN)
 
 
-def test_a_dressed_figure_has_a_clear_ground_and_nothing_black(ax):
+def test_a_dressed_figure_has_paper_with_round_corners_and_nothing_black(ax):
     ax.plot([0, 1], "o", color="k", markerfacecolor="white")
     ax.bar([0], [1], color="black")
     ax.hlines([0.5], 0, 1, "black")
@@ -510,9 +513,12 @@ def test_a_dressed_figure_has_a_clear_ground_and_nothing_black(ax):
     picture, width, height = figures.png(figure)
     drawn = (255 * plt.imread(io.BytesIO(base64.b64decode(picture)))).round()
     assert drawn.shape[:2] == pytest.approx((2 * height, 2 * width), abs=1)
-    seen, colours = drawn[..., 3] > 250, drawn[..., :3]
-    assert (drawn[0, 0, 3], drawn[-1, -1, 3]) == (0, 0) and seen.any()
-    assert colours[seen].max(axis=1).min() > 90  # the darkest pixel is the ink, and not black
+    clear, colours = drawn[..., 3], drawn[..., :3]
+    corners = clear[:: 2 * height - 1, :: 2 * width - 1]
+    assert (corners < 8).all() and (clear[2 * figures.CORNER : -2 * figures.CORNER] > 250).all()
+    paper, ink = (255 * np.array(to_rgb(colour)) for colour in (plot.PAPER, plot.INK))
+    assert colours[figures.CORNER, figures.CORNER] == pytest.approx(paper, abs=4)
+    assert colours[clear > 250].max(axis=1).min() >= ink.max() - 4  # the darkest pixel is the ink, and not black
 
 
 def test_the_smallest_words_are_those_that_are_seen(ax):

@@ -2,10 +2,10 @@
 
 Rules.  The headline says what one sees.  +1 is blue (PLUS), -1 white with a rim (MINUS), not known is grey (OPEN) and
 hatched.  Orange pulls together (TOGETHER), purple pushes apart and is dashed (APART), red is a wish that is not met
-(UNMET), FAINT is for comparison.  Words stand at the line; there are axes only where a number is read.  The ground is
-transparent, and words are of a grey (INK) or a colour (readable) that reads on light paper and dark; black is drawn in
-INK too.  One colour a method, readable by colour-blind people (Okabe and Ito 2008), and a marker, so that nothing is
-lost in grey.
+(UNMET), FAINT is for comparison.  Words stand at the line; there are axes only if a number is read.  A picture has
+paper of its own (PAPER) on light pages and dark, as a plate in a book has; words are near black (INK) or a colour dark
+enough for words (readable), and the subject is the darkest thing.  One colour a method, readable by colour-blind people
+(Okabe and Ito 2008), and a marker, so that nothing is lost in grey.
 
 style    colours, markers, headlines         glyphs     states of a few units
 charts   curves, moments, climbs, bounds     networks   machines
@@ -26,6 +26,7 @@ from .style import (
     MARKERS,
     MINUS,
     OPEN,
+    PAPER,
     PLUS,
     SHADES,
     TOGETHER,
@@ -43,6 +44,7 @@ __all__ = [
     "MARKERS",
     "MINUS",
     "OPEN",
+    "PAPER",
     "PLUS",
     "SHADES",
     "TOGETHER",

@@ -9,25 +9,29 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 from ..checking.calls import show_call
-from .style import INK, ON_LIGHT, headline, minus, readable
+from .style import INK, ON_LIGHT, PAPER, headline, minus, readable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from PIL.Image import Image
+
+MARGIN, CORNER = 0.07, 12  # of the paper around what is drawn, in inches; and its round corners, in pixels of the file
 
 
 @show_call()
 def apply_style(figure: Figure) -> Figure:
-    """Give a figure the looks of the course: no box, a clear ground, black and words as they read on light and dark.
+    """Give a figure the looks of the course: no box, paper of its own, and ink in place of black.
 
-    Words in white, and those in ON_LIGHT, have a ground of their own.  show() and the live views do it to every figure.
+    Coloured words are darkened until they are read on the paper.  Words in white, and those in ON_LIGHT, have a ground
+    of their own.  show() and the stored pictures of live views do it to every figure.
 
-    >>> plot.apply_style(plt.figure()).get_facecolor()
-    (0.0, 0.0, 0.0, 0.0)
+    >>> plot.apply_style(plt.figure()).get_facecolor() == matplotlib.colors.to_rgba(plot.PAPER)
+    True
     """
     from matplotlib.colors import to_hex, to_rgba_array
     from matplotlib.text import Text
 
-    figure.set_facecolor("none")
+    figure.set_facecolor(PAPER)
     if figure.get_layout_engine() is None:
         figure.set_layout_engine("constrained")
     for ax in figure.axes:
@@ -89,13 +93,24 @@ def png(figure: Figure, **metadata: str) -> tuple[str, int, int]:
     from PIL.PngImagePlugin import PngInfo
 
     drawn, reduced, texts = BytesIO(), BytesIO(), PngInfo()
-    figure.savefig(drawn, format="png", dpi=200, bbox_inches="tight", pad_inches=0.05)
+    figure.savefig(drawn, format="png", dpi=200, bbox_inches="tight", pad_inches=MARGIN)
     with Image.open(drawn) as image:
         for key, text in metadata.items():
             texts.add_text(key, text)
-        image.quantize(128, Image.Quantize.FASTOCTREE).save(reduced, "png", optimize=True, pnginfo=texts)
+        rounded(image).quantize(128, Image.Quantize.FASTOCTREE).save(reduced, "png", optimize=True, pnginfo=texts)
         width, height = (side // 2 for side in image.size)
     return base64.b64encode(reduced.getvalue()).decode(), width, height
+
+
+def rounded(image: Image) -> Image:
+    """Return an image with round corners, clear outside: on a dark page it is a lit card."""
+    from PIL import Image, ImageDraw
+
+    fine = 4  # pixels of the mask a pixel, so that the edge is smooth
+    mask = Image.new("L", (fine * image.width, fine * image.height))
+    ImageDraw.Draw(mask).rounded_rectangle((0, 0, mask.width - 1, mask.height - 1), fine * CORNER, fill=255)
+    image.putalpha(mask.resize(image.size, Image.Resampling.BOX))
+    return image
 
 
 def letters(figure: Figure) -> float | None:

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from matplotlib.typing import ColorType
 
 
-INK, FAINT, UNMET = "#6F7A86", "#8A949E80", "#D64545"
+PAPER, INK = "#FDFDFB", "#20262C"  # a picture's own ground and its words: 15:1
+FAINT, UNMET = "#8A949E80", "#D64545"
+WORDS = 4.5  # the contrast of coloured words with PAPER: WCAG 2.2, level AA
 ON_LIGHT = "#222222"  # words on a unit that is white or grey
 PLUS, MINUS, OPEN = "#0072B2", "#FFFFFF", "#B4BCC4"
 HATCH, HATCHED = "//////", "#838E98"  # over OPEN: a unit or pixel that is not known
 TOGETHER, APART, DASHED = "#D9730D", "#8459B8", (0, (2.2, 1.2))
-SHADES = ("#4A5FB5", "#2F83BF", "#3A9FC4")  # cold, T = 1, hot; or any three in order, dark to light: 3:1 on any ground
+SHADES = ("#1F2F73", "#2A78B4", "#3899BF")  # cold, T = 1, hot; or any three in order, dark to light: 3:1 on PAPER
 COLOURS = {row.name: row.colour for row in METHODS.values() if row.colour} | {"data": OPEN}
 MARKERS = {row.name: row.marker for row in METHODS.values() if row.marker} | {"data": "x"}
 FREE_PHASES = {  # of gibbs, by where its chains start: at the states before, at the data, anywhere
@@ -36,24 +38,26 @@ MAX_LABELLED_UNITS = 4  # up to here all states are drawn, and each weight is wr
 
 @show_call()
 def readable(colour: ColorType) -> str:
-    """Return a colour as words have it in a figure that is shown, as bright as is read on light paper and dark alike.
+    """Return a colour as words have it in a figure: darkened until its contrast with PAPER is 4.5 (WCAG 2.2).
 
-    The contrast is 4.35 on #fff and on #111, and no colour has 4.5 on both: its contrasts multiply to that of the two
-    with each other, 18.9, the square of 4.35 (contrast and luminance of WCAG 2.2).  Black becomes INK.
+    What is dark enough stays as it is, and black becomes INK.
 
-    >>> plot.readable(plot.PLUS)
-    '#3d7db7'
+    >>> plot.readable(plot.TOGETHER)
+    '#ad5b0a'
     """
     from matplotlib.colors import to_hex, to_rgb
 
     rgb = np.array(to_rgb(colour))
     if not rgb.any():
         return INK
-    light = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    luminance, wanted = light @ LUMINANCE, np.sqrt(1.05 * 0.0556) - 0.05  # 0.0556: #111, and 0.05
-    end = float(luminance < wanted)  # white or black, towards which it moves
-    light = end + (light - end) * (wanted - end) / (luminance - end)
-    return to_hex(np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055))
+    light, limit = _linear(rgb), (_linear(np.array(to_rgb(PAPER))) @ LUMINANCE + 0.05) / WORDS - 0.05
+    light = light * min(1, limit / (light @ LUMINANCE))
+    return to_hex(np.floor(255 * np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)) / 255)
+
+
+def _linear(rgb):
+    """Return the light of each of red, green and blue: IEC 61966-2-1."""
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
 
 
 def escape_dollars(names: Sequence[Any]) -> list[str]:
