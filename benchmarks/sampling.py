@@ -141,7 +141,7 @@ def _sparse_c(model, s):
 
 
 def _dense_c(model, s):
-    from bmlab.infer.sampling.numba_engine import _aligned as aligned
+    from bmlab.infer.sampling.numba_engine import aligned
 
     n, chains, p = *s.shape, -(-model.n // 8) * 8
     weights, fields, new = aligned((n, p)), aligned((chains, p)), np.array(s.T, float, order="C")

@@ -7,6 +7,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
+from bmlab.plot.labels import arrow_of
+
 CLEAR = 0.5  # pixels at 100 %: closer than this touches; the boxes of letters have some room below and above
 
 
@@ -27,7 +29,7 @@ def words_of(ax: Axes) -> list:
 def strokes_of(ax: Axes) -> tuple[np.ndarray, np.ndarray]:
     """What is drawn as lines, (M, 2, 2) ends in pixels, and half of how wide each is (M,)."""
     spines = [spine for spine in ax.spines.values() if spine.get_visible() and ax.axison]
-    arrows = [text.arrow_patch for text in ax.texts if getattr(text, "arrow_patch", None)]
+    arrows = [arrow_of(text) for text in ax.texts if arrow_of(text)]
     lines = [line for line in ax.lines if line.get_linestyle() != "None"]
     ends, wide = [], []
     bars = [bar for bar in ax.collections if isinstance(bar, LineCollection)]
@@ -76,7 +78,7 @@ def overlaps(figure: Figure) -> list[tuple[str, str]]:
     for ax in figure.axes:
         (ends, wide), (centres, radii) = strokes_of(ax), points_of(ax)
         for text in words_of(ax):
-            box = text.get_window_extent() if not getattr(text, "arrow_patch", None) else None
+            box = text.get_window_extent() if not arrow_of(text) else None
             if box is None:
                 continue
             low, high = box.min + CLEAR, box.max - CLEAR

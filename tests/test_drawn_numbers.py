@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Rectangle
 
 from bmlab import plot
+from bmlab.plot.labels import arrow_of
 from bmlab.widgets import pictures
 
 SEEDS = range(3)
@@ -90,7 +91,7 @@ def test_a_bound_on_one_side_is_an_arrow_to_that_side(ax):
     model = bmlab.medium().at(4.0)
     answers = [bmlab.mean_field(model), bmlab.trw(model)]
     plot.bracket(bmlab.bracket(model, rng=0), answers, ax)
-    arrows = [text for text in ax.texts if getattr(text, "arrow_patch", None)]
+    arrows = [text for text in ax.texts if arrow_of(text)]
     for row, (answer, arrow) in enumerate(zip(answers, arrows, strict=True)):
         z = answer.log_z
         assert np.isfinite([z.lower, z.upper]).tolist() == [row == 0, row == 1]
@@ -206,7 +207,7 @@ def test_an_arrow_is_as_wide_as_its_share_of_the_largest_flow(ax, rng):
     drawn = {}
     for text in ax.texts:
         pair = tuple(spots[tuple(np.round(place, 6))] for place in (text.xyann, text.xy))
-        drawn[pair] = text.arrow_patch.get_linewidth()
+        drawn[pair] = arrow_of(text).get_linewidth()
     assert drawn.keys() == {(a, b) for a in range(5) for b in range(5) if net[a, b] > 0.04 * net.max()}
     for pair, width in drawn.items():
         assert width == pytest.approx(1 + 5 * net[pair] / net.max())

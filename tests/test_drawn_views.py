@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import shortest_path
 
 from bmlab import plot, widgets
 from bmlab.infer.sampling.diagnostics import halves, split_rhat
+from bmlab.plot.labels import arrow_of
 from bmlab.widgets import chains, states, update, visited
 from bmlab.widgets.beliefs import RADIUS
 
@@ -268,7 +269,7 @@ def test_beliefs_stand_beside_exact_probabilities_and_each_message_is_an_arrow(d
     exact = (1 + bmlab.exact(model).mean) / 2
     stated = sorted(text for text in words(ax) if text.startswith("exact"))
     assert stated == sorted(f"exact {p:.2f}" for p in exact)
-    arrows = [text for text in ax.texts if getattr(text, "arrow_patch", None)]
+    arrows = [text for text in ax.texts if arrow_of(text)]
     ways = np.argwhere(model.dense_weights)
     for (start, end), arrow in zip(ways, arrows, strict=True):
         step = middles[end] - middles[start]

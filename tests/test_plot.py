@@ -20,6 +20,7 @@ from matplotlib.text import Text
 
 from bmlab import plot
 from bmlab.plot import figures
+from bmlab.plot.labels import arrow_of
 from bmlab.plot.style import HATCHED, ON_LIGHT
 from bmlab.widgets.pictures import completed
 
@@ -283,7 +284,7 @@ def test_a_message_points_to_whom_it_is_told(ax):
 
 def test_a_message_flies_along_the_middle_of_its_line(ax):
     plot.network(joined_by([(0, 1)], 2), ax, messages={(1, 0): "go"})
-    (text,) = [text for text in ax.texts if getattr(text, "arrow_patch", None)]
+    (text,) = [text for text in ax.texts if arrow_of(text)]
     first, second = places(ax, 2)
     assert np.allclose([text.xyann, text.xy], second + np.outer([0.3, 0.7], first - second))
 
@@ -364,11 +365,7 @@ def test_a_network_of_one_unit_stands_wherever_it_may_and_one_of_none_is_refused
 
 
 def arrows_of(ax):
-    return {
-        (tuple(np.round(text.xyann, 6)), tuple(np.round(text.xy, 6)))
-        for text in ax.texts
-        if getattr(text, "arrow_patch", None)
-    }
+    return {(tuple(np.round(text.xyann, 6)), tuple(np.round(text.xy, 6))) for text in ax.texts if arrow_of(text)}
 
 
 def test_an_arrow_is_what_flows_more_this_way_than_back(ax):
@@ -388,7 +385,7 @@ def test_flows_are_between_the_states_that_are_given(ax):
 
 
 def colours_of_arrows(ax):
-    edges = [text.arrow_patch.get_edgecolor() for text in ax.texts]
+    edges = [arrow_of(text).get_edgecolor() for text in ax.texts]
     return [matplotlib.colors.to_hex(edge, keep_alpha=True).upper() for edge in edges]
 
 

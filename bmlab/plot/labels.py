@@ -118,10 +118,10 @@ class _Others:
         ax, moved = labels._ax, {word for word, *_ in labels._words}
         points = 72 / ax.figure.dpi
         lines = [line for line in ax.lines if line.get_linestyle() != "None"]
-        pointing = [text for text in ax.texts if getattr(text, "arrow_patch", None)]
+        pointing = [text for text in ax.texts if arrow_of(text)]
         for text in pointing:
             text.update_positions(renderer)
-        arrows = [text.arrow_patch for text in pointing]
+        arrows = [arrow_of(text) for text in pointing]
         spines = [spine for spine in ax.spines.values() if spine.get_visible() and ax.axison]
         ends, self.owner = [], []
         for artist in (*lines, *arrows, *spines):
@@ -164,6 +164,11 @@ class _Others:
         left = ((middles - half < self.frame[0]) | (middles + half > self.frame[1])).any(axis=1)
         bad = (gap < CLEAR).sum(axis=1) + met.sum(axis=1) + self.beyond * left
         return struck @ self.price + STRUCK * bad + AMBIGUOUS * strange
+
+
+def arrow_of(text: Any) -> Any:
+    """Return the arrow of a text; None if it has none. Matplotlib does not document where it keeps the arrow."""
+    return getattr(text, "arrow_patch", None)
 
 
 def crossed(middles: np.ndarray, half: np.ndarray, lines: np.ndarray, wide: np.ndarray) -> np.ndarray:

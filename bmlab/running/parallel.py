@@ -70,14 +70,19 @@ def _is_inside_a_job_of(executor):
     dask = sys.modules.get("distributed")
     if dask and isinstance(executor, dask.cfexecutor.ClientExecutor):
         return _threads_of_cluster() is not None
-    return nested.get() or current_thread() in getattr(executor, "_threads", ())
+    return nested.get() or current_thread() in kept_by(executor)[0]
 
 
 def _side_by_side(executor):
     """Return how many tasks an executor does at a time, as it or the cluster of its first job tells."""
-    counts = [getattr(executor, name, None) for name in ("_max_workers", "num_workers")]
+    counts = [kept_by(executor)[1], getattr(executor, "num_workers", None)]
     counts.append(executor.submit(_threads_of_cluster, None).result())
     return next((count for count in counts if isinstance(count, int)), cores())
+
+
+def kept_by(executor):
+    """Return the threads of an executor of the standard library and its number of workers: no public name has them."""
+    return getattr(executor, "_threads", ()), getattr(executor, "_max_workers", None)
 
 
 def _threads_of_cluster(_=None):

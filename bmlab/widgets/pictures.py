@@ -37,29 +37,15 @@ class Easel:
     """One hidden figure for many pictures: its canvas remembers how letters and formulas are set."""
 
     def __init__(self, width: float, height: float):
-        self._figure, self._place, self._plain = Figure(figsize=(width, height)), None, None
+        self._figure, self._place = Figure(figsize=(width, height)), None
         self._canvas = FigureCanvasAgg(self._figure)
 
     def axes(self) -> Axes:
-        """Return empty axes.  The first are laid out, which takes as long as all else; the others get the same place.
-
-        Plain ticks are kept: they are more objects than all else in a figure, and clear() makes them twice.
-        """
-        used = self._figure.axes
-        if len(used) != 1 or self._figure.texts or not self._place or _style(used[0]) != self._plain:
-            self._figure.clear()
-            self._figure.set_layout_engine("none" if self._place else "constrained")
-            ax = self._figure.add_axes(self._place) if self._place else self._figure.add_subplot()
-            plot.apply_style(self._figure)
-            self._plain = _style(ax)
-            return ax
-        (ax,) = used
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.reset_ticks = lambda: None
-        ax.clear()
-        for axis in (ax.xaxis, ax.yaxis):
-            del axis.reset_ticks
-        ax.set(aspect="auto", position=self._place)
+        """Return empty axes.  The first are laid out, which takes as long as all else; the others stand there, too."""
+        self._figure.clear()
+        self._figure.set_layout_engine("none" if self._place else "constrained")
+        ax = self._figure.add_axes(self._place) if self._place else self._figure.add_subplot()
+        plot.apply_style(self._figure)
         return ax
 
     def picture(self, dpi: int) -> str:
@@ -73,10 +59,6 @@ class Easel:
         if not others:  # what stands beside a colour bar is laid out each time
             self._place = self._place or ax.get_position(original=True).bounds
         return base64.b64encode(buffer.getvalue()).decode()
-
-
-def _style(ax):
-    return [axis.get_tick_params(which) for axis in (ax.xaxis, ax.yaxis) for which in ("major", "minor")]
 
 
 def subplots(rows: int, columns: int, width: float, height: float) -> tuple[Figure, np.ndarray]:

@@ -51,7 +51,7 @@ class NumbaEngine:
             places = self.weights.indptr.astype(np.int64), self.weights.indices.astype(np.int64)
             self.kernel, self.arrays = _sparse, (*places, self.weights.data.copy())  # of one type: compiled once
         else:
-            self.weights = _aligned(model.weights.shape)
+            self.weights = aligned(model.weights.shape)
             self.weights[:, : model.n] = model.weights
             self.kernel, self.arrays = _dense, (self.weights,)
 
@@ -81,7 +81,7 @@ class NumbaEngine:
 
     def _sum_fields(self, states, biases):
         if self.fields is None:
-            self.fields = _aligned(states.T.shape)
+            self.fields = aligned(states.T.shape)
         with one_thread() if states.size * self.model.n > UNTHREADED_PRODUCTS else nullcontext():
             self.fields[:, : self.model.n] = states.T.astype(float) @ self.model.weights + biases
 
@@ -94,7 +94,7 @@ class NumbaEngine:
         return self.edges[1]
 
 
-def _aligned(shape):
+def aligned(shape):
     """Return zeros (rows, columns) whose rows begin on cache lines of 64 bytes, and are made longer for that."""
     shape = shape[0], -(-shape[1] // 8) * 8
     raw = np.zeros(prod(shape) + 8)
