@@ -107,6 +107,7 @@ class Binary:
         tags.input_tags.sparse = True
         return tags
 
+    @show_call()
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean of score_samples(X), in nats per row."""
         return float(self.score_samples(X).mean())
@@ -137,6 +138,7 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
     def __init__(self, alpha: float = 5.0, *, binarize: float = 0.0, random_state: Any = None):
         self.alpha, self.binarize, self.random_state = alpha, binarize, random_state
 
+    @show_call()
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from X (n_samples, n_features) alone."""
         s = self._read(X, learn=True)
@@ -145,6 +147,7 @@ class BoltzmannDensity(Binary, DensityMixin, BaseEstimator):
         self.log_z_, self.log_z_stderr_ = log_z.value, log_z.stderr
         return self
 
+    @show_call()
     def score_samples(self, X: Any) -> np.ndarray:
         """Return log p(x) of each row, in nats."""
         check_is_fitted(self)
@@ -200,6 +203,7 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
     ):
         self.alpha, self.binarize, self.random_state, self.n_jobs = alpha, binarize, random_state, n_jobs
 
+    @show_call()
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from X (n_samples, n_features) with labels y (n_samples,)."""
         s, y = self._read(X, y, learn=True)
@@ -212,15 +216,18 @@ class BoltzmannClassifier(ClassifierMixin, Binary, BaseEstimator):
         )
         return self
 
+    @show_call()
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each row."""
         best = first_largest(self._joint(X), axis=1)
         return self.classes_[best]
 
+    @show_call()
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return p(class | x), shape (n_samples, n_classes)."""
         return np.exp(self.predict_log_proba(X))
 
+    @show_call()
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return log p(class | x), shape (n_samples, n_classes)."""
         return scipy.special.log_softmax(self._joint(X), axis=1)
@@ -274,6 +281,7 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
         self.batch_size, self.n_iter = batch_size, n_iter
         self.binarize, self.random_state = binarize, random_state
 
+    @show_call()
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from X (n_samples, n_features) alone."""
         s = self._read(X, learn=True)
@@ -291,12 +299,14 @@ class RestrictedBoltzmann(Binary, NamedFeatures, TransformerMixin, BaseEstimator
         ).model
         return self
 
+    @show_call()
     def transform(self, X: Any) -> np.ndarray:
         """Return p(hidden unit is on | x), shape (n_samples, n_components)."""
         check_is_fitted(self)
         s = self._read(X)
         return (1 + np.tanh(s @ self.components_.T + self.model_.biases[s.shape[1] :])) / 2
 
+    @show_call()
     def score_samples(self, X: Any) -> np.ndarray:
         """Return sum_i log p(x_i | the other features) of each row: exact, and the same each time."""
         check_is_fitted(self)

@@ -10,10 +10,15 @@ import bmlab
 import bmlab.estimators
 import bmlab.plot
 import bmlab.widgets
+from bmlab.checking.calls import HOLDERS
+from bmlab.widgets.machine import ModelView
 
 MODEL = bmlab.toy()
 DATA = bmlab.sample(MODEL, 40, rng=0)
+FIT = bmlab.maximize(MODEL, bmlab.states(3))
+ESTIMATORS = [getattr(bmlab.estimators, name)() for name in bmlab.estimators.__all__]
 RESTRICTED = bmlab.restricted([[0.1], [0.2], [0.3]], [0, 0, 0], [0])
+HELD = "|".join([*HOLDERS.values(), "view"])
 NAMED = [  # what has arguments that must be named and have no default
     name
     for name in bmlab.__all__
@@ -40,14 +45,24 @@ def test_a_call_that_does_not_fit_is_told_one_that_does(name):
     assert pickle.loads(pickle.dumps(getattr(bmlab, name))) is getattr(bmlab, name)
 
 
+def own_methods(kind):
+    """The names of the public methods that a class has from this package."""
+    ours = [vars(base) for base in kind.__mro__ if base.__module__.startswith("bmlab")]
+    names = {name for part in ours for name, f in part.items() if inspect.isfunction(f) and name[0] != "_"}
+    return {name for name in names if getattr(kind, name).__module__.startswith("bmlab")}
+
+
 def public_calls():
-    """Every function of the package and of its modules, every method of a machine, every class that one makes."""
+    """Every function of the package and of its modules, every class that one makes, every method of its objects."""
     found = {
         f"bmlab.{name}": getattr(bmlab, name) for name in bmlab.__all__ if inspect.isfunction(getattr(bmlab, name))
     }
     found["bmlab.BoltzmannMachine"] = bmlab.BoltzmannMachine
-    methods = [name for name, f in vars(bmlab.BoltzmannMachine).items() if inspect.isfunction(f) and name[0] != "_"]
-    found |= {f"machine.{name}": getattr(MODEL, name) for name in methods}
+    views = [getattr(bmlab.widgets, name) for name in bmlab.widgets.__all__ if name.endswith("View")]
+    views = [view(MODEL) for view in views if issubclass(view, ModelView)]
+    for thing in (MODEL, FIT, *views, *ESTIMATORS):
+        found |= {f"{type(thing).__name__}.{name}": getattr(thing, name) for name in own_methods(type(thing))}
+    del found["RestrictedBoltzmann.transform"]  # scikit-learn's set_output asks for X first
     for module in (bmlab.data, bmlab.estimators, bmlab.plot, bmlab.widgets):
         own = getattr(module, "__all__", None) or [
             name
@@ -69,10 +84,15 @@ def test_every_call_that_does_not_fit_gets_a_sentence_with_one_that_does(name):
     wrong = [((), {"zzz": 1})] if inspect.Parameter.VAR_KEYWORD not in kinds else []
     wrong += [((None,) * 40, {})] if inspect.Parameter.VAR_POSITIONAL not in kinds else []
     for args, kwargs in wrong:
-        with pytest.raises(TypeError, match=rf"^{own}\(\) (has|takes|needs) .*; try (bmlab|machine)\.") as error:
+        with pytest.raises(TypeError, match=rf"^{own}\(\) (has|takes|needs) .*; try (bmlab|{HELD})\.") as error:
             thing(*args, **kwargs)
         assert error.value.__cause__ is None and error.value.__context__ is None
     assert len(CALLABLE) > 100
+
+
+def test_transform_gets_a_sentence_once_it_has_its_rows():
+    with pytest.raises(TypeError, match=r"^transform\(\) has no argument 'zzz'; try features\.transform\(X\)$"):
+        bmlab.estimators.RestrictedBoltzmann().transform([[0, 1]], zzz=1)
 
 
 def test_names_of_other_libraries_lead_to_ours():

@@ -22,7 +22,13 @@ ARGUMENT_SYNONYMS = {  # the name of an argument in other libraries -> the names
 }
 
 OWN_NAMES = ("data", "estimators", "plot", "widgets")  # modules whose functions are called by the name of the module
-HOLDERS = {"BoltzmannMachine": "machine"}  # class -> what its objects are called in examples
+HOLDERS = {  # class -> what its objects are called in examples
+    "BoltzmannMachine": "machine",
+    "BoltzmannDensity": "density",
+    "BoltzmannClassifier": "classifier",
+    "RestrictedBoltzmann": "features",
+    "Fit": "fit",
+}
 
 
 def show_call(example: str = "") -> Callable[[Function], Function]:
@@ -51,7 +57,7 @@ def _called(function, args):
     """Return what stands before the name of a function, a method or a class, and this name."""
     home, _, name = function.__qualname__.rpartition(".")
     if home and name != "__init__":
-        return f"{HOLDERS.get(home, home.lower())}.", name
+        return f"{HOLDERS.get(type(args[0]).__name__, 'view')}.", name
     package, part = [*function.__module__.split("."), ""][:2]
     return f"{package}.{part}." if part in OWN_NAMES else f"{package}.", type(args[0]).__name__ if home else name
 

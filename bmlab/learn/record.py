@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..checking.arrays import no_such_attribute, sealed
+from ..checking.calls import show_call
 from ..checking.validation import is_sparse, summary
 from ..estimate import Bounded, Estimate, check_same_model
 from ..model import BoltzmannMachine
@@ -105,6 +106,7 @@ class Fit:
     steps: tuple[Step, ...] = ()
     misfit: float = np.nan
 
+    @show_call()
     def compared(self, found: Misfit) -> Fit:
         """Return this fit with its misfit: a number, words in its message, and a doubt where they contradict it."""
         told, doubt = self.message.removesuffix("."), self.converged and found.is_contradiction

@@ -15,6 +15,7 @@ from matplotlib.patheffects import withStroke
 
 from .. import plot
 from ..checking.arrays import first_largest, states
+from ..checking.calls import show_call
 from ..infer.exact.exact_sampling import probabilities
 from ..infer.sampling.gibbs import sweep
 from ..infer.variational.belief_propagation import bethe
@@ -58,6 +59,7 @@ class ConditionalView(BeliefView):
         "A machine with units held; each other disc is as blue as its unit is then likely to be +1."
     ).tag(sync=True)
 
+    @show_call()
     def draw(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
         """Draw the machine with what is held at first, each other disc as full as its unit is then likely to be +1."""
         layers, n, held = two_layers(model), model.n, np.zeros(model.n, int)
@@ -103,6 +105,7 @@ class MeanFieldView(BeliefView):
     ).tag(sync=True)
     middle = traitlets.Int().tag(sync=True)
 
+    @show_call()
     def draw(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
         """Draw the machine twice, by Gibbs sampling and by mean field, with its middle unit's field and mean."""
         middle, others = around(model)
@@ -161,6 +164,7 @@ class MessageView(BeliefView):
     ).tag(sync=True)
     bridge = traitlets.List().tag(sync=True)  # two units whose coupling would close a loop
 
+    @show_call()
     def draw(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
         """Draw the machine in rows below its root, with the means of belief propagation, exact ones, and arrows."""
         layers = depths(model)

@@ -6,6 +6,7 @@ import numpy as np
 import traitlets
 
 from .. import plot
+from ..checking.calls import show_call
 from ..infer.sampling.diagnostics import halves, split_rhat
 from ..infer.sampling.gibbs import sweep
 from .machine import ModelView
@@ -35,6 +36,7 @@ class ChainsView(ModelView):
         sync=True
     )
 
+    @show_call()
     def draw(self, model, seed):
         """Draw what the chains report after each sweep, at the machine's own temperature."""
         figure, (chart, beside) = page(

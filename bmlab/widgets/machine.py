@@ -53,6 +53,7 @@ class ModelView(View):
             **{"names": [str(name) for name in model.names]} | sent,
         )
 
+    @show_call()
     def draw(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
         """Return the picture to store, and what else the page is sent."""
         raise NotImplementedError
@@ -80,6 +81,7 @@ class MachineView(ModelView):
     )
     drawn = traitlets.Dict().tag(sync=True)
 
+    @show_call()
     def draw(self, model, seed):
         """Draw the machine, one state of it, and the counts of some turns."""
         controls = [

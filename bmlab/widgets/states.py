@@ -9,6 +9,7 @@ from matplotlib.patches import Rectangle
 
 from .. import plot
 from ..checking.arrays import first_largest, states
+from ..checking.calls import show_call
 from ..plot.style import escape_dollars
 from .machine import ModelView
 from .pictures import disc, page
@@ -37,6 +38,7 @@ class StatesView(ModelView):
     ).tag(sync=True)
     offset = traitlets.Float().tag(sync=True)
 
+    @show_call()
     def draw(self, model, seed):
         """Draw the board, three units held as in the most probable state, and how many states are left of it."""
         figure, (board, ladder) = page(self.headline, ["Run", "Free all units"], (400, 372), (340, 372))

@@ -8,6 +8,7 @@ from matplotlib.patches import Circle, Rectangle
 
 from .. import plot
 from ..checking.arrays import states
+from ..checking.calls import show_call
 from ..infer.exact.exact_sampling import probabilities
 from ..model import field_of
 from ..plot.style import ON_LIGHT, escape_dollars, signed
@@ -42,6 +43,7 @@ class UpdateView(ModelView):
 
     drawn = traitlets.Dict().tag(sync=True)
 
+    @show_call()
     def draw(self, model, seed):
         """Draw the turn of the second unit, the first at +1 and the others at -1, and the counts of some turns."""
         figure, (machine, turn) = page(

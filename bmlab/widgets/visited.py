@@ -8,6 +8,7 @@ from matplotlib.patches import Rectangle
 
 from .. import plot
 from ..checking.arrays import states
+from ..checking.calls import show_call
 from ..infer.sampling.gibbs import sweep
 from .machine import ModelView
 from .pictures import Slider, drawn, page
@@ -39,6 +40,7 @@ class VisitedView(ModelView):
     offset = traitlets.Float().tag(sync=True)
     drawn = traitlets.Dict().tag(sync=True)
 
+    @show_call()
     def draw(self, model, seed):
         """Draw the blocks of the states that come in some turns."""
         logs = -model.energy(states(model.n)) / model.temperature
