@@ -43,7 +43,7 @@ def test_an_example_says_what_is_true(name, tmp_path, monkeypatch):
     wrong = []
     with warnings.catch_warnings():
         warnings.simplefilter("error", bmlab.NotConverged)
-        doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=wrong.append)
+        doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS).run(test, out=wrong.append)
     plt.close("all")
     assert not wrong, "".join(wrong)
 
