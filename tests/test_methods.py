@@ -25,6 +25,16 @@ def test_each_row_is_of_a_public_method_and_no_two_look_alike():
         assert one.colour != other.colour and one.marker != other.marker and one.name != other.name
 
 
+@pytest.mark.parametrize("key", METHODS)
+def test_a_method_shows_its_call_and_an_example(key):
+    assert ">>>" in (getattr(bmlab, key).__doc__ or ""), (
+        f"write in the docstring of {key} an example that begins with >>>"
+    )
+    with pytest.raises(TypeError) as error:
+        getattr(bmlab, key)(none_such=1)
+    assert "; try bmlab." in str(error.value), f"write @show_call() between @method(...) and def {key}"
+
+
 def test_the_page_has_the_table():
     page = methods_table.PAGE.read_text(encoding="utf-8")
     assert page == methods_table.updated(page), "run python docs/methods_table.py"
@@ -73,7 +83,10 @@ def in_copy(folder, *arguments):
 def test_a_new_method_is_one_file_and_one_line_and_meets_every_law(copy):
     options = "-q", "-m", "not slow", "-p", "no:cacheprovider", "-c", str(ROOT / "pyproject.toml")
     laws = in_copy(copy, "-m", "pytest", *options, str(ROOT / "tests/test_contract.py"), "-k", LAWS)
-    assert int(re.search(r"(\d+) passed", laws)[1]) > 20
+    others = [str(ROOT / f"tests/test_{name}.py") for name in ("calls", "examples", "methods", "signatures")]
+    doors = in_copy(copy, "-m", "pytest", *options, *others, "-k", "[independent or .independent")
+    for printed, least in ((laws, 20), (doors, 3)):
+        assert int(re.search(r"(\d+) passed", printed)[1]) > least
 
 
 def test_all_that_lists_methods_has_the_new_one(copy):

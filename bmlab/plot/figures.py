@@ -25,6 +25,7 @@ def apply_style(figure: Figure) -> Figure:
     Coloured words are darkened until they are read on the paper.  Words in white, and those in ON_LIGHT, have a ground
     of their own.  show() and the stored pictures of live views do it to every figure.
 
+    >>> import matplotlib
     >>> plot.apply_style(plt.figure()).get_facecolor() == matplotlib.colors.to_rgba(plot.PAPER)
     True
     """

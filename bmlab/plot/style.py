@@ -43,7 +43,7 @@ def readable(colour: ColorType) -> str:
     What is dark enough stays as it is, and black becomes INK.
 
     >>> plot.readable(plot.TOGETHER)
-    '#ad5b0a'
+    '#b45e08'
     """
     from matplotlib.colors import to_hex, to_rgb
 
