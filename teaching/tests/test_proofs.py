@@ -104,6 +104,16 @@ def test_a_function_that_writes_into_its_arguments_fails_and_may_draw_from_a_gen
     assert 0 < plain(reply["value"]) < 1
 
 
+@pytest.mark.parametrize("sent", [{}, {"mine": {"words": "stopped"}}, {"mine": {"value": "[3]"}}])
+def test_a_value_that_its_student_did_not_send_is_no_answer_whatever_the_handout_has(sent, monkeypatch):
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    referee = cells.Cells(60, 0, None, None)
+    referee.run("mine = 3")
+    assert referee.put(["mine"], sent)["refused"].keys() == sent.keys()
+    (verdict,) = referee.test("assert mine == 3", [1])["verdicts"]
+    assert (verdict["passed"], verdict["kind"]) == (False, "NameError")
+
+
 def test_what_is_no_array_travels_without_the_packages():
     """They take a third of a second of each process, and many an answer is a number."""
     value = {"a": [1, 2.5, None], "b": ("x", {True})}
