@@ -199,9 +199,6 @@ def test_every_command_that_is_mentioned_exists(name):
     assert all((ROOT / script).exists() for script in re.findall(r"python ([\w/]+\.py)", text))
 
 
-# What is written
-
-
 # What is core
 
 
@@ -265,20 +262,3 @@ def test_what_others_call_otherwise_is_pointed_to(call, expected):
 def test_a_machine_without_biases_is_told_to_have_some():
     with pytest.raises(ValueError, match=r"biases must be .*; pass np.zeros\(n\)"):
         bmlab.BoltzmannMachine([[0, 1], [1, 0]])
-
-
-def constants(file):
-    """Yield the names in capitals that a module defines."""
-    for node in ast.parse(file.read_text("utf-8")).body:
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        names = [part.id for target in targets if target for part in ast.walk(target) if isinstance(part, ast.Name)]
-        yield from (name for name in names if re.fullmatch(r"[A-Z][A-Z0-9_]*", name))
-
-
-@pytest.mark.parametrize(("package", "count"), [("bmlab", 100), ("teaching/bmlab_teaching", 50)])
-def test_a_constant_of_a_package_has_one_name_and_a_name_one_constant(package, count):
-    homes = {}
-    for file in sorted((ROOT / package).rglob("*.py")):
-        for name in constants(file):
-            homes.setdefault(name, []).append(file.relative_to(ROOT).as_posix())
-    assert len(homes) > count and {name: files for name, files in homes.items() if len(files) > 1} == {}
