@@ -309,6 +309,9 @@ def test_a_reading_names_the_likeliest_class_and_draws_each_probability(rng):
     known, expected = (np.ma.filled(ax.images[0].get_array(), np.nan).ravel() for ax in figure.axes if ax.images)
     assert np.array_equal(known, np.where(start == 0, np.nan, start), equal_nan=True)
     assert np.allclose(expected, mean)
+    words = " ".join(text.get_text().replace("\n", " ") for ax in figure.axes for text in ax.texts)
+    assert all(word in words for word in ("Known", "Expected", "Probability", "Ink", "Clear", "Hatched: not known"))
+    assert [label.get_text() for label in bars.get_yticklabels()] == ["0", "1", "2", "3"]
 
 
 # HTML

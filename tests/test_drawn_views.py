@@ -106,6 +106,10 @@ def test_the_line_is_cut_at_the_probability_of_plus_and_bars_are_counts_in_exact
     assert cut.get_width() == pytest.approx(p * line.get_width()) and line.get_width() == update.LINE_LENGTH
     shown = [to_hex(part.get_facecolor()).upper() for part in (line, cut)]
     assert shown == [plot.MINUS, plot.PLUS]
+    at = {text: found.get_position()[0] for text, found in zip(words(turn), turn.texts, strict=True)}
+    ends = line.get_x(), cut.get_x() + cut.get_width(), line.get_x() + line.get_width()
+    assert [at["+1"], at["-1"]] == pytest.approx([np.mean(ends[:2]), np.mean(ends[1:])])
+    assert (at["0"], at["1"]) == (ends[0], ends[2])
     (ball,) = [patch for patch in turn.patches if isinstance(patch, Circle)]
     u = (ball.center[0] - update.LINE_LEFT) / update.LINE_LENGTH
     side, sign = ("below", "+1") if u < p else ("above", "-1")

@@ -9,6 +9,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from overlaps import overlaps
 
 import bmlab
 
@@ -20,7 +21,7 @@ from matplotlib.text import Text
 
 from bmlab import plot
 from bmlab.plot import figures
-from bmlab.plot.labels import arrow_of
+from bmlab.plot.labels import Labels, arrow_of
 from bmlab.plot.style import HATCHED, ON_LIGHT
 from bmlab.widgets.pictures import completed
 
@@ -329,6 +330,22 @@ def test_a_number_on_a_line_breaks_it_and_stands_at_a_third_where_lines_cross(ax
             assert min(abs(part - third) for third in (1 / 2, 1 / 3, 2 / 3)) < 0.1
 
 
+@pytest.mark.parametrize("side", [-1, 1])
+def test_words_of_a_line_on_which_others_stand_go_to_its_free_side(ax, side):
+    ax.set(xlim=(0, 1), ylim=(-1, 1))
+    (line,) = ax.plot([0, 1], [0, 0])
+    ax.plot(np.linspace(0, 1, 60), np.zeros(60), "o", markersize=4)
+    for k in range(1, 20):
+        ax.plot([0, 1], [-side * k / 20] * 2)
+    labels = Labels(ax)
+    labels.breaks(line)
+    labels.along("word", line)
+    ax.figure.canvas.draw()
+    (word,) = ax.texts
+    box = word.get_window_extent().transformed(ax.transData.inverted())
+    assert 0 < side * (box.y0 + box.y1) / 2 < 2 * box.height and overlaps(ax.figure) == []
+
+
 def test_a_network_in_layers_draws_each_connection_once(ax):
     model = bmlab.restricted(np.ones((4, 3)), np.zeros(4), np.zeros(3))
     plot.network(model, ax, layers=[range(4), range(4, 7)])
@@ -453,6 +470,7 @@ def test_phases_fill_the_frame_of_the_data_as_far_as_the_machine_has_come(ax):
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b", "c", "a, b", "a, c", "b, c"]
     marked = [matplotlib.colors.to_hex(bar.get_facecolor()).upper() != plot.PLUS for bar in filled]
     assert marked == [False] * 4 + [True, False]
+    assert [*ax.get_xticks()] == [-1, 0, 1] and np.allclose(ax.get_xlim(), (-1, 1), atol=0.1)
 
 
 def test_learning_on_three_axes_names_the_same_pair_before_and_after(ax):

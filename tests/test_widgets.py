@@ -14,8 +14,9 @@ import sys
 import warnings
 from functools import partial
 from importlib.util import find_spec
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
@@ -121,6 +122,50 @@ def test_no_word_of_a_stored_view_is_struck_or_leaves_the_picture(name, monkeypa
     assert [found for found in overlaps(figure) if not re.fullmatch(r"[+−]0\.\d\d", found[0])] == []
     boxes = np.array([text.get_window_extent().get_points() for ax in figure.axes for text in words_of(ax)])
     assert len(boxes) > 3 and boxes.min() > -1 and (boxes.max(axis=(0, 1)) < figure.bbox.max + 1).all()
+
+
+@pytest.mark.parametrize("home", ["a page", "VS Code", "Colab"])
+def test_where_each_output_is_a_frame_the_view_itself_is_sent_and_elsewhere_its_picture_alone(home, monkeypatch):
+    namespace = {"__vsc_ipynb_file__": "a.ipynb"} if home == "VS Code" else {}
+    monkeypatch.setattr("bmlab.widgets.view.get_ipython", lambda: SimpleNamespace(user_ns=namespace))
+    if home == "Colab":
+        monkeypatch.setitem(sys.modules, "google.colab", SimpleNamespace())
+    view = widgets.MachineView(bmlab.toy())
+    live = {key: data for key, data in view._repr_mimebundle_()[0].items() if "widget" in key}
+    sent = {"application/vnd.jupyter.widget-view+json": {"version_major": 2, "model_id": view.model_id}}
+    assert live == (sent if home != "a page" else {}) and view.model_id
+
+
+def uncovered(spans, whole):
+    """The longest stretch of 0 ... whole that no span (low, high) covers."""
+    ends = np.maximum.accumulate([0, *(high for _, high in sorted(spans))])
+    return max(np.subtract([*(low for low, _ in sorted(spans)), whole], ends))
+
+
+@pytest.mark.parametrize("name", [name for name in VIEWS if not name.startswith("explore")])
+def test_a_stored_view_is_laid_out_as_its_page_without_blanks_and_nothing_is_stretched(name, monkeypatch):
+    figures = []
+    monkeypatch.setattr("bmlab.widgets.view.png", lambda figure, **_: figures.append(figure) or ("", 0, 0))
+    VIEWS[name]()
+    ((wide, tall),) = [figure.bbox.size for figure in figures]
+    boxes = [(ax, ax.get_window_extent().extents) for ax in figures[0].axes]
+    inside = [
+        ax
+        for ax, box in boxes
+        if any(
+            one is not ax and (other[:2] <= box[:2] + 1).all() and (other[2:] >= box[2:] - 1).all()
+            for one, other in boxes
+        )
+    ]
+    (_, headline), *drawings, (_, controls) = [(ax, box) for ax, box in boxes if ax not in inside]
+    for ax, (left, low, right, high) in drawings:
+        scales = np.divide([right - left, high - low], np.abs([np.diff(ax.get_xlim())[0], np.diff(ax.get_ylim())[0]]))
+        assert scales[0] == pytest.approx(scales[1]), scales
+    across = [(box[0], box[2]) for _, box in drawings]
+    assert uncovered(across, wide) <= 20 and all(b[0] > a[1] for a, b in pairwise(across))
+    down = [(box[1], box[3]) for _, box in [*drawings, (0, headline), (0, controls)]]
+    assert uncovered(down, tall) <= 8 and controls[3] < min(box[1] for _, box in drawings)
+    assert max(box[3] for _, box in drawings) <= headline[1] + 1e-6
 
 
 def test_two_views_that_look_alike_are_told_apart_in_the_page():

@@ -274,7 +274,7 @@ def deadly(marker, task, number):
     Of a result that is lost Dask (2026.8) may give what was asked for with the status of before (_cascade_future).
     """
     if number == 0 and not os.path.exists(marker):
-        open(marker, "x").close()
+        open(marker, "x", encoding="utf-8").close()
         os.kill(os.getpid(), signal.SIGKILL)
     return task(number)
 

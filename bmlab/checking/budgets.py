@@ -71,7 +71,7 @@ def _read_limits(root, controller, name):
 def _mapped():
     """Bytes of the address space that are taken; 0 if the system has no count."""
     with suppress(AttributeError, ValueError, OSError):
-        return float(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        return float(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * os.sysconf("SC_PAGE_SIZE")
     return 0.0
 
 

@@ -781,7 +781,7 @@ def test_no_attempt_gets_through_the_wall(tmp_path):
     ],
 )
 def test_a_hole_in_the_wall_is_noticed(taken, put, tmp_path, monkeypatch):
-    text = Path(sandbox.__file__).read_text()
+    text = Path(sandbox.__file__).read_text(encoding="utf-8")
     assert taken in text
     holed = {"__file__": sandbox.__file__, "__name__": "holed", "__package__": "bmlab_teaching"}
     exec(compile(text.replace(taken, put), "holed", "exec"), holed)

@@ -23,7 +23,7 @@ from small_course import (
 
 from bmlab_teaching import children, grading, marks, spreadsheets
 from bmlab_teaching.cells import PASSED
-from bmlab_teaching.pages import calls, solutions
+from bmlab_teaching.pages import calls, markdown, solutions
 from bmlab_teaching.roster import read_roster
 from bmlab_teaching.sandbox import Limits
 from bmlab_teaching.working_copies import TEXT_STUB, student_version, worth
@@ -357,3 +357,8 @@ def test_the_demo_class_has_the_marks_that_its_page_should_show(tmp_path):
     first = blank.cells[1].source.splitlines()[:2]
     for file in (demo / "returned").rglob("*.ipynb"):
         assert nbformat.read(file, 4).cells[1].source.splitlines()[:2] == first, file  # as it is handed out today
+
+
+def test_a_formula_on_lines_of_its_own_stands_alone_and_one_within_a_line_does_not():
+    alone, within = str(markdown("$$\nx^2\n$$")), str(markdown("so $x^2$ is"))
+    assert 'display="block"' in alone and 'display="block"' not in within and "<msup>" in alone and "<msup>" in within

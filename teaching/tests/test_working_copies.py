@@ -352,7 +352,7 @@ def test_damaged_progress_is_reported_once_and_begun_anew(studied, capsys, damag
     assert [words for words in said_below(shell, "exercises.watch('one')") if "points" in words] == [
         "0 of 2 points. Open: exercises 1, 2."
     ]
-    assert done.read_text() == "[]"  # so that it is reported once
+    assert done.read_text(encoding="utf-8") == "[]"  # so that it is reported once
     assert said_below(shell, MORE[0][2])[0].endswith("1 of 2 points. Open: exercise 2.") and done.read_bytes() == whole
 
 

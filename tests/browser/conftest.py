@@ -37,7 +37,7 @@ def serve(tmp_path_factory):
             address = f"http://127.0.0.1:{free.getsockname()[1]}"
         folders = {f"JUPYTER_{name}_DIR": str(home / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
         every = ["--no-browser", f"--port={address.rpartition(':')[2]}", "--IdentityProvider.token=", *flags]
-        with open(home / "log", "w") as log:
+        with open(home / "log", "w", encoding="utf-8") as log:
             server = subprocess.Popen(
                 ["make", *arguments, f"LAB_FLAGS={' '.join(every)}"],
                 cwd=ROOT,
