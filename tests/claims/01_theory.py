@@ -102,7 +102,7 @@ def one_number_in_two_places():
     makes up for it."""
 
 
-@claim("01-38")  # the pull on the weight between units 0 and 3, the hidden one
+@claim("01-rule")  # the pull on the weight between units 0 and 3, the hidden one
 def patterns_one_by_one(seed):
     """a hidden unit answers differently to each pattern, and there is no answer to an average pattern"""
     rng = np.random.default_rng(seed)
@@ -116,7 +116,7 @@ def patterns_one_by_one(seed):
     return wrong - 1e3 * right
 
 
-@claim("01-38")  # three visible units, without and with a hidden one; some are not correlated, and rest
+@claim("01-rule")  # three visible units, without and with a hidden one; some are not correlated, and rest
 def hebb_alone_never_stops(seed):
     """Hebb alone would never stop: each correlation would move its weight for ever."""
     rng, n = np.random.default_rng(seed), 3 + seed % 2
