@@ -60,9 +60,12 @@ def moved(a):
 
 
 def teach_numba():
-    """Tell Numba what nudged() is of a double; whatever else a loop has stays as it is."""
-    from numba import types
+    """Tell Numba what nudged() is of a double, and where to keep loops that have it; all other types stay."""
+    from numba import config, types
     from numba.extending import overload
+
+    version = md5(Path(__file__).read_bytes()).hexdigest()
+    config.CACHE_DIR = str(ROOT / "build" / "nudged" / f"{os.environ.get('NUDGED')}-{version}")  # of this process alone
 
     @overload(nudged)
     def of_type(x):
@@ -148,7 +151,5 @@ def eigh(*args, **options):
     return found._replace(eigenvectors=vectors * np.where((bits * SEED) >> np.uint64(63), -1.0, 1.0))
 
 
-version = md5(Path(__file__).read_bytes()).hexdigest()
-os.environ["NUMBA_CACHE_DIR"] = str(ROOT / "build" / "nudged" / f"{os.environ.get('NUDGED')}-{version}")
 as_it_was, numpys_eigh = SourceFileLoader.get_code, np.linalg.eigh
 SourceFileLoader.get_code, np.linalg.eigh, builtins.__nudged__ = get_code, eigh, nudged
