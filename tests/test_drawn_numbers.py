@@ -98,6 +98,14 @@ def test_a_bound_on_one_side_is_an_arrow_to_that_side(ax):
         assert arrow.xy == (z.value, row) and np.sign(arrow.xyann[0]) == (1 if np.isfinite(z.lower) else -1)
 
 
+@pytest.mark.parametrize("count", [1, 5, 12, 13, 30, 125])
+def test_a_curve_has_a_mark_at_its_first_number_and_at_each_of_few(ax, count):
+    plot.curves(range(count), {"gibbs": range(count)}, ax)
+    step = ax.lines[0].get_markevery()
+    marks = len(range(0, count, step))
+    assert step > 0 and (marks == count if count <= 12 else 6 <= marks <= 12)
+
+
 def test_curves_have_a_dozen_marks_as_far_apart_as_the_axis_says(ax):
     x = np.arange(1, 121)
     plot.curves(x, {"gibbs": x}, ax)
@@ -295,6 +303,7 @@ def test_dreams_are_drawn_with_the_weights_of_the_most_coupled_pixel(rng):
         assert line.get_linewidth() == pytest.approx(min(6, 0.4 + 6 * abs(weights[one, k])))
         assert colour(line) == (plot.TOGETHER if weights[one, k] > 0 else plot.APART)
     sheets = [ax.images[0].get_array() for ax in figure.axes if ax.images]
+    assert [(sheet.shape[1] + 1) // 4 for sheet in sheets] == [1, 5]  # patterns below each other, dreams in a row
     assert np.array_equal(np.asarray(sheets[0])[:3, :3].ravel(), patterns[0])
     assert np.array_equal(np.asarray(sheets[1])[:3, :3].ravel(), dreams[0])
 

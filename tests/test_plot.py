@@ -288,6 +288,13 @@ def test_a_message_flies_along_the_middle_of_its_line(ax):
     (text,) = [text for text in ax.texts if arrow_of(text)]
     first, second = places(ax, 2)
     assert np.allclose([text.xyann, text.xy], second + np.outer([0.3, 0.7], first - second))
+    ax.figure.canvas.draw()
+    from_line = ax.transData.transform(first) - arrow_of(text).get_window_extent().get_points().mean(axis=0)
+    along = np.subtract(*ax.transData.transform([first, second]))
+    apart = abs(from_line @ [-along[1], along[0]]) / np.hypot(*along) * 72 / ax.figure.dpi
+    assert apart > ax.lines[0].get_linewidth() / 2 + 3
+    (word,) = [text for text in ax.texts if text.get_text() == "go"]
+    assert word.get_color() == plot.PLUS
 
 
 def test_a_stronger_pull_stands_nearer_and_a_push_farther(ax):
@@ -440,8 +447,9 @@ def discs(ax):
         yield box.xy, colours, sum(x.get_color() == plot.UNMET for x in parts if isinstance(x, Line2D)), rims
 
 
-def test_states_are_drawn_under_their_bars_and_red_is_an_unmet_wish(ax):
-    toy, rows = bmlab.toy(), bmlab.states(3)
+@pytest.mark.parametrize("toy", [bmlab.toy(), *(bmlab.sherrington_kirkpatrick(3, rng=seed) for seed in range(3))])
+def test_states_are_drawn_under_their_bars_and_red_is_an_unmet_wish(ax, toy):
+    toy, rows = replace(toy, biases=toy.biases / 3), bmlab.states(3)
     p = bmlab.probabilities(toy)
     assert plot.states(rows, ax, {"p": p}, model=toy) is ax
     assert np.allclose([bar.get_height() for bar in ax.patches], p)
@@ -470,6 +478,7 @@ def test_phases_fill_the_frame_of_the_data_as_far_as_the_machine_has_come(ax):
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b", "c", "a, b", "a, c", "b, c"]
     marked = [matplotlib.colors.to_hex(bar.get_facecolor()).upper() != plot.PLUS for bar in filled]
     assert marked == [False] * 4 + [True, False]
+    assert np.diff(ax.get_ylim()) < 0  # the first on top
     assert [*ax.get_xticks()] == [-1, 0, 1] and np.allclose(ax.get_xlim(), (-1, 1), atol=0.1)
 
 

@@ -34,6 +34,7 @@ if find_spec("anywidget") is None and not os.environ.get("CI"):
     pytest.skip("the live views need anywidget: pip install anywidget", allow_module_level=True)
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.patches import FancyBboxPatch
 
 from bmlab import widgets
 from bmlab.widgets.beliefs import RADIUS
@@ -163,6 +164,11 @@ def test_a_stored_view_is_laid_out_as_its_page_without_blanks_and_nothing_is_str
         assert scales[0] == pytest.approx(scales[1]), scales
     across = [(box[0], box[2]) for _, box in drawings]
     assert uncovered(across, wide) <= 20 and all(b[0] > a[1] for a, b in pairwise(across))
+    (page,) = [ax for ax, box in boxes if box is controls]
+    for button in (patch for patch in page.patches if isinstance(patch, FancyBboxPatch)):
+        frame = button.get_window_extent().get_points()
+        words = [text.get_window_extent().get_points().mean(axis=0) for text in page.texts if text.get_text()]
+        assert np.min(np.abs(np.array(words) - frame.mean(axis=0)).max(axis=1)) < 3  # in the middle of its button
     down = [(box[1], box[3]) for _, box in [*drawings, (0, headline), (0, controls)]]
     assert uncovered(down, tall) <= 8 and controls[3] < min(box[1] for _, box in drawings)
     assert max(box[3] for _, box in drawings) <= headline[1] + 1e-6
