@@ -4,7 +4,7 @@
     dL/dw_ij   = (<s_i s_j>_clamped - <s_i s_j>_free) / T
     dL/db_i    = (<s_i>_clamped - <s_i>_free) / T
 
-L is the mean of log p(v) over the data.  Data (N, v) belongs to the first v units; the other units are hidden, and
+L is the mean of log p(v) over the data.  Data (N, v) are values of the first v units; the other units are hidden, and
 the clamped phase averages over them, for each pattern.  Ackley, Hinton and Sejnowski (1985), eq. 5-6 and appendix.
 """
 
@@ -40,18 +40,18 @@ from ..running.threads import one_thread
 from .clamped_batches import SUMMED_UNITS, over_states, summed
 from .observations import Moments, check_moments, check_padded_rows, unique_patterns, unique_rows
 
-MAX_SUM_SECONDS = 600.0  # seconds that exact() may take for all machines of a log_prob(), as for one by itself
+MAX_SUM_SECONDS = 600.0  # limit of exact() for all machines of a log_prob() together, the same as for one machine
 
 
 @show_call()
 def clamped(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact, *, start: list | None = None) -> Estimate:
     """Average the machine over the data (N, v), -1/+1: moments of all n units, the mean of log Z(clamped).
 
-    An entry that is missing, nan, is hidden in its row, as the units beyond the first v are in all rows.
-    Nothing hidden: averages of the data.  Hidden units not coupled to each other: in closed form, whatever `infer`.
-    exact, where a row hides few units: by a sum over their states.  Otherwise `infer` answers one clamped machine for
-    each distinct pattern; `start` is the state of an earlier answer.
-    Raises ValueError where data is not -1/+1 or nan, or is wider than the machine.
+    A missing entry, nan, is hidden in its row, as the units after the first v are in all rows.
+    Without hidden units: averages of the data.  If hidden units are not coupled to each other: in closed form, for any
+    `infer`.  With exact, if a row hides few units: by a sum over their states.  Otherwise `infer` answers about one
+    clamped machine for each distinct pattern; `start` is the state of an earlier answer.
+    Raises ValueError if data is not -1/+1 or nan, or is wider than the machine.
 
     >>> bmlab.clamped(bmlab.toy(), [[1, 1, -1], [1, -1, -1]]).mean
     array([ 1.,  0., -1.])
@@ -62,7 +62,7 @@ def clamped(model: BoltzmannMachine, data: ArrayLike, infer: Method = exact, *, 
 
 
 def clamped_rows(model: BoltzmannMachine, rows: np.ndarray, infer: Method, start: Any = None) -> Estimate:
-    """Return clamped() for rows (N, n), nan where a unit is hidden, checked before."""
+    """Return clamped() for checked rows (N, n), nan if a unit is hidden."""
     if start is not None and not isinstance(start, list):
         raise ValueError(f"start must be the `state` of a clamped() answer, found {describe(start)}; leave it out")
     unknown = np.isnan(rows)
@@ -81,7 +81,7 @@ def clamped_rows(model: BoltzmannMachine, rows: np.ndarray, infer: Method, start
 
 
 def clamped_at(model: BoltzmannMachine, answer: Estimate) -> Estimate:
-    """Return the clamped phase of data with nothing hidden, for another machine: log Z = -<E>/T, the moments stay."""
+    """Return the clamped phase of data without hidden units for another machine: log Z = -<E>/T, same moments."""
     corr, weights = answer.corr, model.weights
     sums = (corr * weights).sum() if is_sparse(weights) or is_sparse(corr) else np.einsum("ij,ij->", corr, weights)
     pairs = sums / 2  # w_ii = 0
@@ -93,7 +93,7 @@ def clamped_at(model: BoltzmannMachine, answer: Estimate) -> Estimate:
 def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tuple[Any, np.ndarray]:
     """Return (dL/dW, dL/db), shapes (n, n) and (n,): clamped minus free, divided by T.
 
-    Raises ValueError where one of the two is of another machine, or of the other phase.
+    Raises ValueError if one of the two is of another machine, or of the other phase.
 
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
     >>> bmlab.gradient(blank, bmlab.clamped(blank, [[1, 1]]), bmlab.exact(blank))
@@ -113,10 +113,10 @@ def gradient(model: BoltzmannMachine, clamped: Estimate, free: Estimate) -> tupl
 
 @show_call()
 def log_likelihood(clamped: Estimate, free: Estimate) -> Bounded:
-    """Return the mean of log p(v) over the data in nats a pattern, as an interval; it is never above 0.
+    """Return the mean of log p(v) over the data in nats per pattern, with bounds; it is never above 0.
 
-    Where two approximations contradict each other, so that their difference is above 0, it is cut there.
-    Raises ValueError where the two are of different machines, or of the other phase.
+    If two approximations contradict each other, so that their difference is above 0, it is clipped to 0.
+    Raises ValueError if the two are of different machines, or of the other phase.
 
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
     >>> bmlab.log_likelihood(bmlab.clamped(blank, [[1, 1]]), bmlab.exact(blank))  # -2 log 2
@@ -134,7 +134,7 @@ def log_likelihood(clamped: Estimate, free: Estimate) -> Bounded:
 
 
 def check_phases(clamped: Estimate, free: Estimate) -> None:
-    """Raise ValueError where two Estimates are not of the clamped and of the free phase, in this order."""
+    """Raise ValueError if two Estimates are not of the clamped and of the free phase, in this order."""
     if not clamped.is_clamped and free.is_clamped:
         raise ValueError(f"clamped and free are swapped, found {free!r} for free; pass the clamped phase first")
     if not clamped.is_clamped:
@@ -144,7 +144,7 @@ def check_phases(clamped: Estimate, free: Estimate) -> None:
 
 
 def log_ratio(c: Bounded, f: Bounded) -> Bounded:
-    """Return log(Z_c / Z_f) of a machine of which some units are clamped, and the one in which fewer are: at most 0."""
+    """Return log(Z_c / Z_f), at most 0: Z_c of a machine with clamped units, Z_f with fewer of them clamped."""
     lower, upper = min(0.0, c.lower - f.upper), min(0.0, c.upper - f.lower)
     value = float(np.minimum(c.value - f.value, 0.0))
     return Bounded(value, float(np.hypot(c.stderr, f.stderr)), lower, upper)
@@ -168,11 +168,11 @@ def log_prob(
 ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
     """Return log p(v) of each row of the data (N, v), -1/+1, in nats: (N,); hidden and missing units are summed out.
 
-    infer       answers the free machine and, where hidden units are coupled, one clamped machine a pattern; where it
-                gives no log Z the answer is nan.  Of exact only log Z is computed
-    return_std  also return the standard error of each (N,), as `infer` states it: 0 of exact, and of a bound nan.  That
-                of the free machine is in all of them alike
-    Raises ValueError as clamped() does, and with the price where exact would take more than ten minutes in all.
+    infer       method for the free machine and, if hidden units are coupled, for one clamped machine per pattern; if it
+                gives no log Z, the result is nan.  exact computes log Z only
+    return_std  also return the standard errors (N,), as stated by `infer`: 0 for exact, nan for a bound.  The error of
+                the free machine is part of all of them
+    Raises ValueError as clamped() does, and if exact would take more than ten minutes in all, with the predicted time.
 
     >>> np.exp(bmlab.log_prob(bmlab.toy(), [[1], [-1]])).sum().round(9)  # unit 0, the others summed out
     np.float64(1.0)
@@ -197,7 +197,7 @@ def log_prob(
             with one_thread():
                 log_z[where] = _summed_out(model, rows[where], unknown)[1]
     if infer is exact:
-        if model.n > TABLE_UNITS:  # a table of all states takes less than its price
+        if model.n > TABLE_UNITS:  # a table of all states takes less time than its plan
             _check_cost([(model, 1), *price])
         infer = partial(exact, want="log_z")
     (_, free), *clamped_answers = [
@@ -210,12 +210,12 @@ def log_prob(
 
 
 def _stderr(log_z):
-    """Return the standard error of a log Z: nan of a bound or an approximation, which states none."""
+    """Return the standard error of a log Z: nan for a bound or an approximation, which states none."""
     return log_z.stderr if log_z.stderr or log_z.lower == log_z.upper else np.nan
 
 
 def _check_cost(machines):
-    """Raise ValueError where log Z of so many machines, (one of them, how many), would take exact() too long."""
+    """Raise ValueError if exact() would take too long for log Z of all `machines`, pairs (machine, count)."""
     seconds = sum(count * exact_plan(machine, want="log_z").seconds for machine, count in machines)
     if seconds > MAX_SUM_SECONDS:
         raise ValueError(
@@ -226,13 +226,13 @@ def _check_cost(machines):
 
 
 def closed_form_units(model, unknown):
-    """Return the units that each row hides, where they are the same and not coupled to each other; None elsewhere."""
+    """Return the hidden units, if they are the same in all rows and not coupled to each other; else None."""
     hidden = np.flatnonzero(unknown[0])
     return hidden if (unknown == unknown[0]).all() and not _coupled(model, hidden) else None
 
 
 def _group_by_unknown(unknown, model, infer):
-    """Return (unknown units, rows) for each set of unknown units that occurs; (None, rows) for those to be summed."""
+    """Return (unknown units, rows) for each set of unknown units that occurs; (None, rows) for rows to sum over."""
     few = (unknown.sum(1) <= SUMMED_UNITS) & (infer is exact and not model.is_sparse)
     first, which, _ = unique_rows(unknown[~few])
     sets = unknown[~few][first]
@@ -247,7 +247,7 @@ def _coupled(model, unknown):
 
 
 def _with_same_unknown(model, rows, unknown, infer, start):
-    """Return the clamped phase of rows (N, n) with the same unknown units, or few (None)."""
+    """Return the clamped phase of rows (N, n) with the same unknown units, or with few unknown units (None)."""
     if unknown is None:
         return summed(model, rows)
     if _coupled(model, unknown):
@@ -256,7 +256,7 @@ def _with_same_unknown(model, rows, unknown, infer, start):
 
 
 def _closed_form(model, rows, unknown):
-    """Averages of the data, or of <s | v>, whose products factorise too."""
+    """Return averages of the data, or of <s | v>, whose products factorise."""
     with one_thread():
         s, log_z = _summed_out(model, rows, unknown) if len(unknown) else (rows, None)
         corr = as_corr(model, pair_sums(model, s) / len(s))
@@ -270,7 +270,7 @@ def _closed_form(model, rows, unknown):
 
 
 def _summed_out(model, rows, unknown):
-    """Return <s | v> and log Z(clamped to v) for each row, where the hidden units are not coupled to each other.
+    """Return <s | v> and log Z(clamped to v) for each row, for hidden units that are not coupled to each other.
 
     <h_j> = tanh(f_j/T) and log Z = -E(v)/T + sum_j log 2 cosh(f_j/T), with f the field of the hidden units.
     """
@@ -283,7 +283,7 @@ def _summed_out(model, rows, unknown):
 
 
 def _pattern_by_pattern(model, rows, unknown, infer, start):
-    """Average the answers of one clamped machine for each distinct pattern, by how often the pattern occurs."""
+    """Average the answers about one clamped machine for each distinct pattern, weighted by the pattern's frequency."""
     known = np.setdiff1d(np.arange(model.n), unknown)
     patterns, share = unique_patterns(rows[:, known])
     if start is not None and len(start) != len(patterns):
@@ -299,7 +299,7 @@ def _pattern_by_pattern(model, rows, unknown, infer, start):
 
 
 def _with_known(model, known, v, unknown, answer):
-    """Return an answer about the unknown units as one about all: v_i <s_j> is as uncertain as <s_j>."""
+    """Return an answer about the unknown units as an answer about all: v_i <s_j> has the error of <s_j>."""
     s, error = np.zeros(model.n), np.zeros(model.n)
     s[known], s[unknown], error[unknown] = v, answer.mean, answer.mean_stderr
     row, col = coupled_pairs(model) if model.is_sparse else np.ogrid[: model.n, : model.n]
@@ -319,7 +319,7 @@ def _with_known(model, known, v, unknown, answer):
 
 
 def _averaged(model, answers, share, info):
-    """Return the mean of independent answers about different rows, by their share of all rows."""
+    """Return the mean of independent answers about different rows, weighted by their shares of all rows."""
     sums: Any = [0.0] * 6
     ends = []
     for p, a in zip(share, answers, strict=True):
@@ -329,7 +329,7 @@ def _averaged(model, answers, share, info):
         sums = [total + part for total, part in zip(sums, parts, strict=True)]
         ends.append((a.converged, a.message, a.state))
     mean, corr, (value, lower, upper), error, errors, noise = sums
-    converged, message, _ = min(ends, key=lambda end: end[0])  # the first doubt, or the first
+    converged, message, _ = min(ends, key=lambda end: end[0])  # the first that has not converged, else the first
     return Estimate(
         mean,
         corr,

@@ -1,13 +1,13 @@
-"""Maximum likelihood by L-BFGS: no rate to choose, some hundred steps instead of thousands by learning_steps().
+"""Maximum likelihood by L-BFGS: without a learning rate, about a hundred steps instead of thousands.
 
-It climbs by the weights and the fields f_i = b_i + sum_j w_ij m_j of the data's mean state m, so that slopes of weights
-do not mix with those of biases (centring: Melchior, Fischer and Wiskott 2016, JMLR 17, 99):
+The parameters are the weights and the fields f_i = b_i + sum_j w_ij m_j of the data's mean state m, so that slopes of
+weights do not mix with those of biases (centring: Melchior, Fischer and Wiskott 2016, JMLR 17, 99):
 
     dL/dw_ij at fixed f  =  dL/dw_ij - m_j dL/db_i - m_i dL/db_j
 
-A hidden unit without any weight has no slope whatever the data: a saddle.  So such units begin with small weights.
-Where a climb over hidden units ends at another saddle, as from hidden units that begin alike, its largest second
-derivative is above 0, and it goes on from a point beside.
+A hidden unit without any weight has no slope for any data: a saddle.  So such units start with small weights.  If a
+climb with hidden units ends at another saddle, as from equal hidden units, the largest second derivative
+there is above 0, and the climb continues from a point next to it.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ from .quasi_newton import (
 )
 from .record import GRADIENT_TOLERANCE, Fit, OptimizerState, Step
 
-EXACT_CALLS, MAX_CLIMB_SECONDS = 100, 600.0  # of exact() in a climb, about; and how many seconds all of them may take
-MAX_SADDLES = 10  # from which a climb goes on to a higher place
-SADDLE_STEP = 0.1  # how far a saddle is left, in fields
-LOG_Z_ROUNDING = 1e-12  # of log Z, in units of its size: a rise that is less is none
-FIRST_HIDDEN_WEIGHT = 0.3  # weight/T that a hidden unit begins with, where it would have none
+EXACT_CALLS, MAX_CLIMB_SECONDS = 100, 600.0  # calls of exact() in a climb, about; limit of their seconds together
+MAX_SADDLES = 10  # saddles from which a climb continues
+SADDLE_STEP = 0.1  # length of the step away from a saddle, in fields
+LOG_Z_ROUNDING = 1e-12  # relative rounding of log Z: a smaller rise does not count
+FIRST_HIDDEN_WEIGHT = 0.3  # first weight/T of a hidden unit that has none
 
 
 @show_call()
@@ -81,27 +81,28 @@ def maximize(
 ) -> Fit:
     """Find the machine at the optimum of the penalised likelihood; the Fit keeps one Step, the last.
 
-    It is that of  L - penalty/2 * sum_{i<j} w_ij^2 - bias_penalty/2 * sum_i b_i^2.  L is a mean a row: of N rows a
+    It maximises  L - penalty/2 * sum_{i<j} w_ij^2 - bias_penalty/2 * sum_i b_i^2.  L is a mean over rows: for N rows a
     penalty is a normal prior of each weight with the standard deviation 1/sqrt(N * penalty).
 
-    model       where to begin, and at which temperature; with hidden units, which of several tops is found;
-                hidden units without weights begin with small ones
+    model       first machine, with the temperature to use; with hidden units it decides which of several maxima is
+                found; hidden units without weights start with small ones
     data        (N, v) as in clamped(), a DataFrame, or an Estimate of the data's moments, as in fit()
-    infer       a free phase whose moments are the slopes of its log Z: exact(), or bethe() on a forest.  The
-                correlations of mean field and TAP are not; fit() learns with any
-    couplings   boolean (n, n): the weights that exist; None: those of the machine (model.couplings, or sparse weights)
-    biases      boolean (n,): the biases that learn, the others stay as they are; None: all
-    bias_penalty   keeps the bias of a constant unit finite, as of a rare answer in rows that are drawn again
-    tolerance   of the Euclidean length of the slope, Step.gradient_norm; doubles end it near 1e-14
-    converged: the slope is within the tolerance, by phases that have converged, and nothing near by is higher (of
-    hidden units, by the curvature); by another `infer` its moments are those of the data, too (Fit.misfit).
-    Warns with NotConverged, once, where it does not get there, or where fields still grow, as if the maximum is at
+    infer       method of the free phase, with moments that are the slopes of its log Z: exact(), or bethe() on a
+                forest.  Correlations of mean field and TAP are not; fit() learns with any method
+    couplings   boolean (n, n): the weights to learn; default: those of the machine (model.couplings, or sparse weights)
+    biases      boolean (n,): the biases to learn, the others stay as they are; default: all
+    bias_penalty   keeps the bias of a constant unit finite, such as a rare answer in resampled rows
+    tolerance   of the Euclidean length of the slope, Step.gradient_norm; rounding limits it to about 1e-14
+    converged: whether the slope is within the tolerance, by phases that have converged, and no point nearby is higher
+    (with hidden units, by the curvature); for another `infer` also whether the moments are those of the data
+    (Fit.misfit).
+    Warns with NotConverged, once, if it does not get there, or if fields still grow, a sign that the maximum is at
     infinity (a tolerance above 1e-4/T is too coarse to tell).
-    Raises ValueError where it is there for certain (a unit is constant or a coupled pair lacks one of its four
-    combinations, without the penalty that would keep it finite), where the free phase has no log Z, where exact()
-    would take too long, and as infer does.
-    Cost: some 10 to 200 times exact(), with hidden units to 500; 10 units take 5 to 30 ms.  Of rows from deep cold,
-    with hardly a penalty, 2,000 times.
+    Raises ValueError if the maximum is certainly at infinity (a unit is constant or a coupled pair lacks one of its 4
+    combinations, without the penalty that would keep it finite), if the free phase has no log Z, if exact() would take
+    too long, and as infer does.
+    Cost: about 10 to 200 calls of exact(), with hidden units up to 500; 10 units take 5 to 30 ms.  For rows from very
+    low temperatures and almost no penalty, 2,000 calls.
 
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
     >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
@@ -135,12 +136,12 @@ def maximize(
         converged, message = False, f"{message[:-1]}, but {doubtful[0].message}"
     found = Fit(step.model, converged, message, (step,))
     compared = misfit_of_step(step, data, infer, pairs, bias_mask, True, penalty=penalty, bias_penalty=bias_penalty)
-    is_exact = getattr(infer, "func", infer) is exact  # then the slope says it all
+    is_exact = getattr(infer, "func", infer) is exact  # then the slope is enough
     return warn_unless_converged(replace(found, misfit=compared.size) if is_exact else found.compared(compared))
 
 
 def _check_cost(model, pairs):
-    """Raise ValueError with the price of a whole climb over the machine with all its weights, before it starts."""
+    """Raise ValueError before the climb if it would take too long with all weights, with the predicted time."""
     price = exact_plan(machine_at(model, pairs, np.ones(len(pairs[0]) + model.n)))
     if EXACT_CALLS * price.seconds > MAX_CLIMB_SECONDS:
         raise ValueError(
@@ -150,8 +151,8 @@ def _check_cost(model, pairs):
 
 
 def _start(model, data, infer, pairs, penalty, bias_penalty):
-    """Return weights at the pairs and biases over T, where the climb begins, m, phase(model, start) -> clamped, and
-    whether units are hidden."""
+    """Return the first weights at the pairs and biases, over T, m, phase(model, start) -> clamped, and whether units
+    are hidden."""
     theta = np.append(values_at(model.weights, pairs), model.biases) / model.temperature
     if isinstance(data, Estimate):
         clamped = check_possible(check_moments(model, data))
@@ -176,7 +177,7 @@ def _start(model, data, infer, pairs, penalty, bias_penalty):
 
 
 def _break_hidden_symmetry(theta, pairs, hidden):
-    """Return parameters in which each hidden unit has a weight: where it had none, small ones of all signs."""
+    """Return parameters in which each hidden unit has weights: small ones of both signs if it had none."""
     row, col = pairs
     for unit in hidden:
         own = np.flatnonzero((row == unit) | (col == unit))
@@ -186,7 +187,7 @@ def _break_hidden_symmetry(theta, pairs, hidden):
 
 
 def learned_pairs(model: BoltzmannMachine, couplings: np.ndarray | None) -> Any:
-    """Return (row, col) of the weights that exist, each once."""
+    """Return (row, col) of the weights to learn, each once."""
     if couplings is not None:
         return np.nonzero(np.triu(couplings))
     row, col = coupled_pairs(model) if model.is_sparse else np.triu_indices(model.n, 1)
@@ -194,7 +195,7 @@ def learned_pairs(model: BoltzmannMachine, couplings: np.ndarray | None) -> Any:
 
 
 def machine_at(model: BoltzmannMachine, pairs: tuple, theta: np.ndarray) -> BoltzmannMachine:
-    """Return the model with other weights at the pairs, none elsewhere, and other biases; theta is both over T."""
+    """Return the model with the weights at the pairs and the biases of theta, both over T, and no other weights."""
     found, biases = np.split(model.temperature * theta, [len(pairs[0])])
     if model.is_sparse:
         weights = scipy.sparse.csr_array((found, pairs), shape=(model.n, model.n))
@@ -211,10 +212,10 @@ def _mean_fields(pairs, theta, m):
 
 
 class PenalisedLikelihood:
-    """L less its penalties, as a function of the parameters x that move: weights over T, then fields over T.
+    """L minus its penalties, as a function of the parameters x to learn: weights over T, then fields over T.
 
-    theta (pairs + n,) has all weights and biases over T, those that stay too; phase(model, start) -> clamped.
-    last is the Step at the x of the last call: the two phases of the next begin where it ended.
+    theta (pairs + n,) has all weights and biases over T, also the fixed ones; phase(model, start) -> clamped.
+    last is the Step at the x of the last call: the two phases of the next call start from its states.
     """
 
     last: Any = None
@@ -223,7 +224,7 @@ class PenalisedLikelihood:
         self.model, self.phase, self.infer, self.pairs = model, phase, infer, pairs
         self.bias_mask, self.mean = bias_mask, mean
         self.penalty, self.bias_penalty = penalties
-        self.moves = np.append(np.ones(len(pairs[0]), bool), bias_mask)  # biases that stay are no parameters
+        self.moves = np.append(np.ones(len(pairs[0]), bool), bias_mask)  # fixed biases are no parameters
         self.theta = self._shifted(theta, 1)
         self.start = self.theta[self.moves]
 
@@ -243,31 +244,31 @@ class PenalisedLikelihood:
         self.last = Step(trial, clamped, free, gradient_norm=norm)
         d_weights = d_weights - d_biases[row] * mean[col] - d_biases[col] * mean[row]
         w, slope = x[:count] * self.model.temperature, np.append(d_weights, d_biases)[self.moves]
-        value = clamped.log_z.value - free.log_z.value  # above 0 where an approximation says so
+        value = clamped.log_z.value - free.log_z.value  # an approximation may be above 0
         value -= self.penalty / 2 * w @ w + self.bias_penalty / 2 * trial.biases @ trial.biases
         return value, self.model.temperature * slope, norm
 
     def fields(self, move):
-        """Return how far a move of x changes a field, whatever the others' states; with a penalty the top is finite."""
+        """Return the largest change of a field by a move of x, over all states; a penalty keeps the maximum finite."""
         move = np.abs(self._parameters(move, np.zeros(len(self.theta))))
         ones = np.ones(self.model.n)
         return 0.0 if self.penalty else (_mean_fields(self.pairs, move, ones) + move[len(self.pairs[0]) :]).max()
 
     def _parameters(self, x, rest):
-        """Return weights and biases over T, with those of `rest` that do not move."""
+        """Return weights and biases over T, with the fixed ones of `rest`."""
         full = rest.copy()
         full[self.moves] = x
         return self._shifted(full, -1)
 
     def _shifted(self, theta, sign):
-        """Turn biases into fields of the mean state (sign = 1), or back (-1)."""
+        """Convert biases into fields of the mean state (sign = 1), or back (-1)."""
         count = len(self.pairs[0])
         fields = _mean_fields(self.pairs, theta, self.mean)
         return np.append(theta[:count], theta[count:] + sign * self.bias_mask * fields)
 
 
 def _maximise(objective, tolerance, has_hidden):
-    """Return the Step at the top, its Optimum, and whether it is higher beside it."""
+    """Return the Step at the maximum, its Optimum, and whether a point next to it is higher."""
     start = objective.start
     for _ in range(MAX_SADDLES):
         optimum = maximize_lbfgs(objective, start, tolerance, objective.model.temperature, objective.fields)
@@ -286,7 +287,7 @@ def _maximise(objective, tolerance, has_hidden):
 
 
 def _rises_beside(objective, theta, value, slope, noise):
-    """Whether the value rises by more than its slope allows, to one side of theta or the other."""
+    """Whether the value rises by more than its slope allows, on either side of theta."""
     step = np.random.default_rng(0).normal(size=len(theta))
     step *= DIFFERENCE_STEP / np.linalg.norm(step)
     highest = max(objective(theta + step)[0], objective(theta - step)[0])

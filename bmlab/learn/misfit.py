@@ -1,19 +1,19 @@
-"""How far the means and correlations of a machine are from those of the data that it claims to have learnt.
+"""The misfit: difference between the means and correlations of a learnt machine and those of its data.
 
 With x_k the s_i and the s_i s_j of coupled pairs, the clamped phase, the free phase, and the error e_k of both,
 
     misfit = max_k ( |<x_k>_clamped - <x_k>_free| - a_k ) / e_k
 
-At the top of the likelihood it is 0, whatever the data.  A pseudolikelihood, a theory or chains that were too short end
-elsewhere: where the data are no machine's, far from it (Besag 1975, section 6, warns of as much).  A penalty shrinks
-weights, and so moves moments: at the top of the penalised likelihood a pair is off by penalty * |w| + l1.  Elsewhere
-the shift spreads over neighbours, and allowed are
+At the maximum of the likelihood it is 0 for any data.  A pseudolikelihood, an approximation or chains that are too
+short end elsewhere, far away if the data do not come from a machine (Besag 1975, section 6, warns of this).  A penalty
+shrinks weights, and so moves moments: at the maximum of the penalised likelihood a pair is off by penalty * |w| + l1.
+For other learners the shift spreads to neighbours, and the allowed differences are
 
     a_i = bias_penalty |b_i| + sum_j (penalty |w_ij| + l1 [w_ij != 0]),      a_ij = a_i + a_j + l1 [w_ij = 0].
 
-The errors of N rows reach both ends of Wilson's interval (see diagnostics.py).  The free phase is exact where that
-takes hardly any time; else drawn by chains that begin at rows of the data and at random, and where these do not agree
-by tempering.  Where that has not converged, as in deep cold, the misfit is unknown.
+The errors of N rows are those of Wilson's interval (see diagnostics.py).  The free phase is exact if that takes hardly
+any time; else it is drawn by chains that start at rows of the data and at random, and if these do not agree, by
+tempering.  If tempering has not converged, as at very low temperatures, the misfit is unknown.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ADVICE = "go on from there by maximize(), or fit() with infer=functools.partial(
 
 
 class Misfit(NamedTuple):
-    """The largest difference in errors, nan where it is unknown, and what a message says of it."""
+    """The largest difference in errors, nan if it is unknown, and words for a message."""
 
     size: float
     words: str
@@ -57,12 +57,12 @@ class Misfit(NamedTuple):
 
     @property
     def is_contradiction(self) -> bool:
-        """Whether the machine has not learnt what it claims."""
+        """Whether the machine contradicts its data."""
         return self.size > MAX_MISFIT
 
 
 class PairsAndUnits(NamedTuple):
-    """Numbers of the learnt pairs, then of the units: <s_i s_j> and <s_i>, or what belongs to each."""
+    """Numbers for the learnt pairs and for the units: <s_i s_j> and <s_i>, or their errors."""
 
     pairs: np.ndarray
     units: np.ndarray
@@ -82,10 +82,10 @@ def misfit(
     l1: float = 0.0,
     own_error: Any = None,
 ) -> Misfit:
-    """Compare a machine with the moments of its data at the learnt pairs (row, col), each known to an error.
+    """Compare a machine with the moments of its data at the learnt pairs (row, col), both with their errors.
 
-    free        the moments of the machine, None where they are unknown
-    own_error   k -> the error of the k-th difference by the learner's own noise, asked where a misfit is large
+    free        the moments of the machine, None if they are unknown
+    own_error   k -> error of the k-th difference due to the learner's own noise; called only if a misfit is large
     """
     if free is None:
         return Misfit(np.nan, UNKNOWN_FREE)
@@ -111,7 +111,7 @@ def misfit(
 
 
 def allowed(model: BoltzmannMachine, pairs: Any, penalty: float, bias_penalty: float, l1: float) -> np.ndarray:
-    """Return a_ij of the pairs and a_i of the units (see above), in one line."""
+    """Return a_ij of the pairs and a_i of the units (see above), in one array."""
     (row, col), w = pairs, np.abs(values_at(model.weights, pairs))
     shift = penalty * w + l1 * (w > 0)
     units = bias_penalty * np.abs(model.biases)
@@ -120,7 +120,7 @@ def allowed(model: BoltzmannMachine, pairs: Any, penalty: float, bias_penalty: f
 
 
 def errors_of(target: PairsAndUnits, count: Any) -> PairsAndUnits:
-    """Return the errors of moments over so many rows: a number, or one for each pair and unit."""
+    """Return the errors of moments over `count` rows: a number, or one for each pair and unit."""
     count = count if isinstance(count, PairsAndUnits) else PairsAndUnits(count, count)
     return PairsAndUnits(*(wilson_stderr(x, n) for x, n in zip(target, count, strict=True)))
 
@@ -131,7 +131,7 @@ def moments_at(answer: Estimate, pairs: Any) -> PairsAndUnits:
 
 
 def moments_of_data(data: Any, pairs: Any) -> tuple[PairsAndUnits, PairsAndUnits]:
-    """Return means and pairs of whole rows, or of moments, with their errors, nan where these are not known."""
+    """Return means and pairs of whole rows, or of moments, with their errors, nan if these are not known."""
     if not isinstance(data, Estimate):
         s = check_complete_rows(data, allow_constant=True)
         target = PairsAndUnits(((s.T @ s) / len(s))[pairs], s.mean(0))
@@ -146,11 +146,11 @@ def moments_of_data(data: Any, pairs: Any) -> tuple[PairsAndUnits, PairsAndUnits
 def misfit_of_step(
     step: Any, data: Any, infer: Any, pairs: Any, learns: np.ndarray | None, is_whole: bool, **penalties: float
 ) -> Misfit:
-    """Compare the machine of a Step with the data, rows or moments, that a learner's free phase `infer` has seen.
+    """Compare the machine of a Step with its data, rows or moments; the learner used `infer` for the free phase.
 
-    learns     the biases that did, (n,); None: all
-    is_whole   whether the clamped phase of the step is that of all data, and its moments are not approximate
-    Hidden units are compared, too, if they are not coupled to each other.
+    learns     the biases that were learnt, (n,); None: all
+    is_whole   whether the clamped phase of the step is that of all data, and exact
+    Hidden units are also compared, if they are not coupled to each other.
     """
     model, rows = step.model, None
     is_exact = getattr(infer, "func", infer) is exact
@@ -171,10 +171,10 @@ def misfit_of_step(
 def clamped_target(
     model: BoltzmannMachine, rows: np.ndarray, pairs: Any, clamped: Estimate | None = None
 ) -> tuple[PairsAndUnits, PairsAndUnits]:
-    """Return the moments that padded rows (N, n) clamp, and their errors by how many rows know each."""
+    """Return the clamped moments of padded rows (N, n), and their errors from the number of rows that know each."""
     clamped = clamped or clamped_rows(model, rows, exact)
     known = ~np.isnan(rows)
-    known = (known | ~known.any(0)).astype(float)  # a hidden unit is an answer of all rows
+    known = (known | ~known.any(0)).astype(float)  # hidden units have means in all rows
     count = PairsAndUnits((known.T @ known)[pairs], known.sum(0))
     target = moments_at(clamped, pairs)
     return target, errors_of(target, PairsAndUnits(*(np.maximum(x, 1) for x in count)))
@@ -185,8 +185,8 @@ def moments_of_machine(
 ) -> Estimate | None:
     """Return the moments of a machine, exact or drawn; None if they are unknown.
 
-    Chains begin at rows (N, v) or (N, n), nan where a unit is hidden, and at random; where they do not agree, ladders
-    are asked if `tempered`.  It draws by a generator of its own, so that no other stream of random numbers moves.
+    Chains start at rows (N, v) or (N, n), nan if a unit is hidden, and at random; if they do not agree and `tempered`,
+    temper() is used.  It has its own generator, so that no other stream of random numbers changes.
     """
     with no_convergence_warnings():
         if exact_plan(model).seconds <= EXACT_SECONDS:
@@ -209,9 +209,9 @@ def moments_of_machine(
 
 
 def susceptibility(model: BoltzmannMachine, pairs: Any, k: int, free: Estimate, step: float = 1e-4) -> PairsAndUnits:
-    """Return how the k-th moment of a dense machine moves with its weights at the pairs and its biases, T = 1.
+    """Return the derivatives of the k-th moment of a dense machine by its weights at the pairs and biases, T = 1.
 
-    It is the covariance of the k-th of s_i s_j and s_i with all others; of an exact answer by a difference.
+    They are the covariances of the k-th of s_i s_j and s_i with all others; for an exact answer, a finite difference.
     """
     row, col = pairs
     if free.draws is not None:
@@ -232,7 +232,7 @@ def susceptibility(model: BoltzmannMachine, pairs: Any, k: int, free: Estimate, 
 
 
 def _moment_name(model, pairs, k):
-    """Return what a sentence calls the k-th moment: pairs, then units."""
+    """Return the name of the k-th moment for a sentence; pairs come before units."""
     if k < len(pairs[0]):
         return "<s s'> of " + " and ".join(unit_name(model.names, side[k]) for side in pairs)
     return f"<s> of {unit_name(model.names, k - len(pairs[0]))}"

@@ -1,10 +1,10 @@
 """Training data: rows in the order of the units, or moments; unique patterns and their weights; masks.
 
-Moments of data that need not fit into memory are summed in one pass over their chunks,
+Moments of data that need not fit into memory are summed in one pass over chunks of rows,
 
-    m_i = sum_k c_k s_ki / sum_k c_k        C_ij = sum_k c_k s_ki s_kj / sum_k c_k        c_k how much row k counts
+    m_i = sum_k c_k s_ki / sum_k c_k        C_ij = sum_k c_k s_ki s_kj / sum_k c_k        c_k the weight of row k
 
-and without weights these are sums of whole numbers, the same to the bit however the rows are cut.
+and without weights these are sums of whole numbers, exactly the same for any chunks.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from ..running.progress_bars import with_progress
 from ..running.sparsity import values_at
 
 COUNTED_STRIP = 2**18  # numbers that are summed together: single precision counts to 2^24 rows
-ZERO_PROBABILITY = 1e-12  # below it a probability is 0: no data have 10^12 rows
-BIAS_ADVICE = "leave the unit out, or pass bias_penalty=0.001 beside a penalty"  # of learners, where a unit is constant
-PENALTY_ADVICE = "pass penalty=1/len(data)"  # a normal prior of width 1: where a weight would be infinite
+ZERO_PROBABILITY = 1e-12  # a smaller probability counts as 0: no data have 10^12 rows
+BIAS_ADVICE = "leave the unit out, or pass bias_penalty=0.001 beside a penalty"  # of learners, if a unit is constant
+PENALTY_ADVICE = "pass penalty=1/len(data)"  # a normal prior of width 1, if a weight would be infinite
 
 
 def with_column_names(model: BoltzmannMachine, data: Any) -> BoltzmannMachine:
-    """Return the model; where it has no names, with those of the columns of a table, hidden units as h1, h2, ..."""
+    """Return the model; without names it gets those of a table's columns, hidden units being h1, h2, ..."""
     check_model(model)
     names = names_of(data)
     if model.names or not 0 < len(names) <= model.n:
@@ -66,10 +66,10 @@ def align_rows(model: BoltzmannMachine, data: Any) -> np.ndarray:
 def check_visible_rows(
     model: BoltzmannMachine, data: Any, *, allow_expected: bool = False, allow_missing: bool = False
 ) -> np.ndarray:
-    """Return data (N, v), -1/+1, for the first v units; raise ValueError where it is not, or wider than the machine.
+    """Return data (N, v), -1/+1, for the first v units; raise ValueError for others, or if wider than the machine.
 
-    allow_expected  also expected values, anywhere between -1 and 1; 0/1 is refused
-    allow_missing   nan where an entry is missing
+    allow_expected  also allow expected values, any numbers between -1 and 1; 0/1 is refused
+    allow_missing   also allow nan for a missing entry
     """
     data = align_rows(model, data)
     if allow_expected:
@@ -84,7 +84,7 @@ def check_visible_rows(
 
 
 def _check_no_holes(data, names, what="data"):
-    """Raise ValueError where rows (N, n) have an entry that is nan."""
+    """Raise ValueError if rows (N, n) have an entry that is nan."""
     holes = np.isnan(data)
     if holes.any() and data.ndim == 2:
         n_rows, n = data.shape
@@ -96,21 +96,21 @@ def _check_no_holes(data, names, what="data"):
 
 
 def check_padded_rows(model: BoltzmannMachine, data: Any) -> np.ndarray:
-    """Return data as rows (N, n), nan where a unit is hidden; raise ValueError as check_visible_rows()."""
+    """Return data as rows (N, n), nan if a unit is hidden; raise ValueError as check_visible_rows()."""
     return pad_hidden(model, check_visible_rows(model, data, allow_missing=True))
 
 
 def pad_hidden(model: BoltzmannMachine, data: np.ndarray) -> np.ndarray:
-    """Return data (N, v) as rows (N, n), nan where a unit is hidden."""
+    """Return data (N, v) as rows (N, n), nan if a unit is hidden."""
     if data.shape[1] == model.n:
         return data
     return np.hstack([data, np.full((len(data), model.n - data.shape[1]), np.nan)])
 
 
 def check_complete_rows(data: Any, *, allow_constant: bool = False, what: str = "data") -> np.ndarray:
-    """Return data (N, n) of -1/+1, float64, of which no unit is hidden; raise ValueError for others and for none.
+    """Return data (N, n) of -1/+1, float64, without hidden units; raise ValueError for others and for empty data.
 
-    Also where there are fewer rows than columns and one of these is constant, unless that is allowed.
+    Also raise it if there are fewer rows than columns and a column is constant, unless `allow_constant`.
     """
     names, found = names_of(data), np.atleast_2d(check_array(what, data))
     _check_no_holes(found, names, what)
@@ -145,7 +145,7 @@ def check_moments(model: BoltzmannMachine, data: Estimate) -> Estimate:
 
 
 def _in_unit_order(data, order, names):
-    """Return moments with all that they have of units and pairs in the order of the units with these names."""
+    """Return moments with all their means and pairs in the order of the units with these names."""
     corr, corr_stderr = (x[order][:, order] for x in (data.corr, data.corr_stderr))
     draws = None if data.draws is None else data.draws[..., order]
     changed = {"mean": data.mean[order], "mean_stderr": data.mean_stderr[order], "draws": draws, "columns": names}
@@ -164,7 +164,7 @@ def _check_sample_weight(sample_weight):
 def unique_rows(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (first, which, count) of the distinct rows of x (N, n), of -1, 0 and +1 or of booleans, in their order.
 
-    Rows are compared as text: comparing voids or structures, NumPy makes a TypeError of Ctrl-C.
+    Rows are compared as text: if NumPy compares voids or structures, Ctrl-C becomes a TypeError.
     """
     code = np.pad(x + 1, ((0, 0), (1, 0))).astype(np.int8)
     text = np.ascontiguousarray(code).view(f"S{code.shape[1]}").ravel()
@@ -179,9 +179,9 @@ def unique_patterns(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def with_learned_couplings(model: BoltzmannMachine, couplings: Any) -> tuple[BoltzmannMachine, np.ndarray | None]:
-    """Return the model with all couplings that learn, and their mask (n, n): `couplings`, or else the model's own.
+    """Return the model with all couplings to learn, and their mask (n, n): `couplings`, or else the model's own.
 
-    A mask of None is all pairs of dense weights, and the stored ones of sparse weights.
+    A mask of None means all pairs of dense weights, or the stored pairs of sparse weights.
     """
     mask = check_coupling_mask(couplings, model.n, model.names)
     if mask is not None and model.couplings is not None and (mask > model.couplings).any():
@@ -190,7 +190,7 @@ def with_learned_couplings(model: BoltzmannMachine, couplings: Any) -> tuple[Bol
 
 
 def check_bias_mask(biases: Any, n: int, names: tuple[str, ...]) -> np.ndarray | None:
-    """Return which biases learn, (n,), or None for all; raise ValueError where `biases` is no mask."""
+    """Return the mask of the biases to learn, (n,), or None for all; raise ValueError if `biases` is no mask."""
     if biases is None:
         return None
     mask = align_columns("biases", biases, names, "try np.arange(model.n) < 3", whole=True)
@@ -200,12 +200,12 @@ def check_bias_mask(biases: Any, n: int, names: tuple[str, ...]) -> np.ndarray |
 
 
 def independent_biases(mean: np.ndarray) -> np.ndarray:
-    """Return the biases over T (n,) of independent units of these means, 0 where a unit is constant."""
+    """Return the biases over T (n,) of independent units with these means, 0 if a unit is constant."""
     return np.arctanh(mean * (1 - np.abs(mean) >= ZERO_PROBABILITY))
 
 
 def check_each_varies(mean: np.ndarray, names: tuple[str, ...], way_out: str) -> None:
-    """Raise ValueError where a unit is constant in the data."""
+    """Raise ValueError if a unit is constant in the data."""
     constant = np.flatnonzero(1 - np.abs(mean) < ZERO_PROBABILITY)
     if len(constant):
         unit = unit_name(names, constant[0])
@@ -213,7 +213,7 @@ def check_each_varies(mean: np.ndarray, names: tuple[str, ...], way_out: str) ->
 
 
 def check_all_combinations(mean: np.ndarray, corr: Any, pairs: tuple, names: tuple[str, ...]) -> None:
-    """Raise ValueError where a coupled pair lacks a combination: the larger its weight and biases, the likelier."""
+    """Raise ValueError if a coupled pair lacks a combination of signs: its best weight would be infinite."""
     row, col = pairs
     for one, other in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
         p = (1 + one * mean[row] + other * mean[col] + one * other * values_at(corr, pairs)) / 4
@@ -245,15 +245,15 @@ def moments(
 ) -> Moments:
     """Return the moments of all rows, for fit(), learning_steps(), maximize() and the inversions.
 
-    chunks   arrays, sparse ones too, DataFrames or record batches (rows, units), one after the other, each read once:
-             a list, a generator, pyarrow's ParquetFile(path).iter_batches(), pandas.read_csv(path, chunksize=10**5).
-             One array (N, units), such as a memmap, is a chunk; it is read in strips
-    bits     whether values are 0/1, not -1/+1; booleans need no word
-    sample_weight   how much each row counts, (N,), in the order of the chunks
+    chunks   iterable of arrays, also sparse, DataFrames or record batches (rows, units), each read once: a list, a
+             generator, pyarrow's ParquetFile(path).iter_batches(), pandas.read_csv(path, chunksize=10**5).
+             A single array (N, units), such as a memmap, is read in strips
+    bits     whether values are 0/1, not -1/+1; not needed for booleans
+    sample_weight   weights of the rows, (N,), in the order of the chunks; default: all 1
     Columns with names must have the same names in every chunk, in any order; the first chunk's order is kept.
-    Raises ValueError for other values, missing entries, other names or widths, and where there is no row.  Warns where
-    there are fewer rows than columns, which then may be the data.
-    Cost: 0.2 to 0.5 GB of int8 a second on one core, and memory for one chunk.
+    Raises ValueError for other values, missing entries, other names or widths, and if there is no row.  Warns if there
+    are fewer rows than columns: rows and columns may be swapped.
+    Cost: 0.2 to 0.5 GB of int8 per second on one core, and memory for one chunk.
 
     >>> found = bmlab.moments([bmlab.states(3), bmlab.states(3)])  # two chunks
     >>> found.count, found.mean
@@ -303,7 +303,7 @@ def moments(
 
 
 def _numbers(chunk):
-    """Return a chunk as numbers or booleans (rows, units), in its own type where that is one; sparse ones as CSR."""
+    """Return a chunk as numbers or booleans (rows, units), in its own type if that is one; sparse chunks as CSR."""
     if is_sparse(chunk):
         return check_entries("it", chunk).astype(bool if chunk.dtype.kind == "b" else float).tocsr()
     x: Any = chunk if hasattr(chunk, "filled") or not hasattr(chunk, "shape") else np.asarray(chunk)
@@ -319,7 +319,7 @@ def _numbers(chunk):
 
 
 def _in_order(x, chunk, names, units):
-    """Return the columns of a chunk in the order of the first one's."""
+    """Return the columns of a chunk in the order of the first chunk."""
     order = units_of(chunk, names, whole=True)
     if order is not None:
         return x[:, np.argsort(order)]

@@ -1,6 +1,6 @@
-"""Cross-validation of penalties: each of them learnt, and judged by rows that were held out.
+"""Cross-validation of penalties: learn with each of them, and judge it by held-out rows.
 
-For L1, whose path leaves one graph after the other, also by EBIC, as in IsingFit: structure learning.
+L1 penalties give a path of graphs, which EBIC can judge, too, as in IsingFit: structure learning.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from .observations import BIAS_ADVICE, check_complete_rows, check_each_varies
 from .pseudolikelihood import climb_pseudolikelihood, log_conditionals, pseudolikelihood
 from .record import Fit
 
-PRIOR_WIDTHS = np.geomspace(0.03, 3, 9)  # of the weights, by penalties; the last is nearly none
-L1_SHARES = np.geomspace(1, 0.01, 15)  # of the l1 that leaves no weight
-EBIC_GAMMA = 0.25  # of IsingFit: how much a graph pays for the number of graphs of its size
+PRIOR_WIDTHS = np.geomspace(0.03, 3, 9)  # standard deviations of the weights; the last means almost no penalty
+L1_SHARES = np.geomspace(1, 0.01, 15)  # of the l1 at which all weights are 0
+EBIC_GAMMA = 0.25  # of IsingFit: the price for the number of graphs of the same size
 
 
 class PenaltyPath(NamedTuple):
-    """What came of each penalty.
+    """The results for each of K penalties.
 
-    penalties         (K,), as given; else from the strongest to the weakest
-    held_out          (K,) mean of sum_i log p(s_i | the rest) of rows that were not learnt, in nats
-    held_out_stderr   (K,) its standard error, as of independent rows
-    ebic              (K,) for l1: -2 log p and the price of the weights that it leaves, learnt again without it; the
-                      least is best
-    fits              a Fit to all rows for each
+    penalties         (K,), as given; by default from the strongest to the weakest
+    held_out          (K,) mean of sum_i log p(s_i | the rest) of held-out rows, in nats
+    held_out_stderr   (K,) its standard error for independent rows
+    ebic              (K,) for l1: -2 log p plus the price of the nonzero weights, which are learnt again without l1;
+                      the least is best
+    fits              a Fit to all rows for each penalty
 
     >>> bmlab.penalty_path(bmlab.states(2), rng=0, penalties=[1, 0.1], n_folds=2).best.model.n
     2
@@ -57,7 +57,7 @@ class PenaltyPath(NamedTuple):
 
     @property
     def best(self) -> Fit:
-        """The first Fit whose penalty predicts held-out rows best, or of the least EBIC if none were held out."""
+        """The first Fit whose penalty predicts held-out rows best, or with the least EBIC if none were held out."""
         is_judged = not np.isnan(self.held_out).all()
         return self.fits[int(first_largest(self.held_out) if is_judged else first_smallest(self.ebic))]
 
@@ -76,14 +76,14 @@ def penalty_path(
     """Learn data (N, n) by pseudolikelihood() with each of several penalties, and judge each by cross-validation.
 
     of          "penalty", or "l1", which leaves weights at 0
-    penalties   None: of normal priors of width 0.03 to 3 (1/(N * penalty) is the variance), or l1 from where no weight
-                is left down to a hundredth
-    n_folds     parts of the rows (by `rng`), each held out once; 0: none, for the EBIC alone
+    penalties   default: those of normal priors of width 0.03 to 3 (1/(N * penalty) is the variance), or l1 from the
+                value at which all weights are 0 down to a hundredth of it
+    n_folds     number of parts of the rows (by `rng`), each held out once; 0: none, for the EBIC alone
     couplings   as in pseudolikelihood()
-    The penalty found does for maximize() and fit() as well.  To find which weights there are, take the least EBIC, as
-    IsingFit adds it up over the units (van Borkulo and others 2014, Sci. Rep. 4, 5918): held-out rows keep too many.
-    Each of the fits says how far its moments are from the data's, Fit.misfit; of the best of them it warns.
-    Raises ValueError as pseudolikelihood() does: a fold may lack a rare answer, which bias_penalty mends.
+    The penalty found also suits maximize() and fit().  To find which weights are not 0, take the least EBIC, which
+    IsingFit sums over the units (van Borkulo and others 2014, Sci. Rep. 4, 5918): held-out rows keep too many weights.
+    Each Fit has its misfit (Fit.misfit); there is a warning about the best one only.
+    Raises ValueError as pseudolikelihood() does: a fold may lack a rare answer; then pass bias_penalty.
 
     >>> rows = bmlab.sample(bmlab.medium(), 500, rng=0)
     >>> path = bmlab.penalty_path(rows, rng=0)
@@ -138,9 +138,9 @@ def _checked_penalties(penalties):
 
 
 def _ebic(model, rows, bias_penalty):
-    """Return the extended Bayesian information criterion of the couplings that a fit has, each of two units.
+    """Return the extended Bayesian information criterion of the couplings of a fit, each counted for two units.
 
-    L1 makes weights too small: its own fit would be worse than its couplings are.
+    The weights are learnt again without L1, which makes them too small.
     """
     couplings = model.weights != 0
     penalty = 1 / (len(rows) * PRIOR_WIDTHS[-1] ** 2)

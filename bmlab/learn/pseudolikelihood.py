@@ -1,4 +1,4 @@
-"""Pseudolikelihood: learning without log Z, by how well each unit is predicted from all the others.
+"""Pseudolikelihood: learning without log Z, from the probability of each unit given all the others.
 
     PL(W, b) = mean over the data of sum_i log p(s_i | the rest),      p(s_i | the rest) = 1 / (1 + exp(-2 s_i h_i))
     dPL/db_i = <s_i - tanh h_i>,      dPL/dw_ij = <s_j (s_i - tanh h_i)> + <s_i (s_j - tanh h_j)>
@@ -6,7 +6,7 @@
 with h_i = sum_j w_ij s_j + b_i and T = 1 (Besag 1975, The Statistician 24, 179).  PL is concave, and in the limit of
 many data its maximum is the true machine.
 
-As a score it judges restricted machines too: with the hidden units, not coupled to each other, summed out,
+It is also a score for restricted machines: with the hidden units, not coupled to each other, summed out,
 
     log p(v_i | the others) = -log(1 + exp(A(v with v_i turned) - A(v)))
     A(v) = (v'W v/2 + b'v)/T + sum_j log 2 cosh(f_j/T),      f_j = sum_i w_ij v_i + b_j.
@@ -41,9 +41,9 @@ from .observations import (
 from .quasi_newton import LBFGS_MEMORY, LBFGS_STEPS, Optimum, maximize_lbfgs, outcome
 from .record import Fit
 
-CG_STEPS = 200  # of the error of a misfit
-COMPONENT_TOLERANCE = 1e-6  # nats a unit of a parameter: the largest component of the gradient, not its length
-FIELDS_AT_ONCE = 2**18  # fields at a time: of many data they would fill the memory
+CG_STEPS = 200  # conjugate-gradient steps for the error of a misfit
+COMPONENT_TOLERANCE = 1e-6  # nats per unit of a parameter: the largest component of the gradient, not its length
+FIELDS_AT_ONCE = 2**18  # fields at a time: for many data all fields would fill the memory
 
 
 @show_call()
@@ -57,19 +57,19 @@ def pseudolikelihood(
 ) -> Fit:
     """Find the machine (T = 1) that best predicts each unit of the data (N, n), -1/+1, from the others.
 
-    couplings  boolean (n, n): the weights that exist; None: all
-    penalty, bias_penalty, l1   as strong as in fit() and maximize(): PL meets each weight twice, the likelihood once,
-               and each bias once.  What is climbed, a pattern, is
+    couplings  boolean (n, n): the weights to learn; default: all
+    penalty, bias_penalty, l1   with the same strength as in fit() and maximize(); each weight is in PL twice, in the
+               likelihood once, each bias is in both once.  The climbed function, per pattern, is
                PL - penalty * sum_{i<j} w_ij^2 - 2 l1 * sum_{i<j} |w_ij| - bias_penalty/2 * sum_i b_i^2
-    bias_penalty keeps the bias of a constant unit finite; l1 leaves weights at 0, and penalty_path() chooses it.
+    bias_penalty keeps the bias of a constant unit finite; l1 sets weights to 0, and penalty_path() chooses it.
     The columns of a DataFrame name the units.
-    It ends where no component of the slope is above 1e-6.  Warns with NotConverged if it does not get there, if
-    fields still grow, as they do if it is at infinity, and if the machine's means and pairs are more than 5 errors off
-    those of the data, as if these are no machine's (Fit.misfit).
-    Cost: some 20 to 1000 times two products of (N, n); of rows from deep cold with a weak l1 2000 times.  The
-    comparison with the data is exact or by draws of a fixed seed, and takes up to half a second of 40 units.
-    Raises ValueError where the maximum is at infinity for certain: a unit is constant or a coupled pair lacks one of
-    its four combinations, without the penalty that would keep it finite.
+    It stops when no component of the slope is above 1e-6.  Warns with NotConverged if it does not get there, if
+    fields still grow, a sign that the maximum is at infinity, and if the machine's means and pairs are more than 5
+    errors off those of the data, a sign that these do not come from a machine (Fit.misfit).
+    Cost: about 20 to 1000 times two products of (N, n); for rows from very low temperatures with a weak l1 2000 times.
+    The comparison with the data is exact or by draws with a fixed seed, and takes up to half a second for 40 units.
+    Raises ValueError if the maximum is certainly at infinity: a unit is constant or a coupled pair lacks one of its
+    four combinations, without the penalty that would keep it finite.
 
     >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
     >>> bmlab.pseudolikelihood(data).model.weights.round(4)  # arctanh(1/2)
@@ -87,7 +87,7 @@ def climb_pseudolikelihood(
 ) -> tuple[Fit, np.ndarray, np.ndarray, int, np.ndarray]:
     """Return the fit, not compared with the data, their patterns (K, n) and shares (K,), the number of rows, the mask.
 
-    It warns of nothing.
+    It does not warn.
     """
     check_positive("penalty", penalty, 0.01, zero=True)
     check_positive("bias_penalty", bias_penalty, 0.001, zero=True)
@@ -114,7 +114,7 @@ def _misfit(model, s, share, n_rows, mask, penalty, bias_penalty, l1):
     free = moments_of_machine(model, s)
 
     def own_error(k):
-        """Return the error of a difference, by rows: what each pulls the machine's moment, less what the data's."""
+        """Return the error of a difference from the spread over rows of their influence on it."""
         assert free is not None
         chi = susceptibility(model, pairs, k, free)
         active = values_at(model.weights, pairs) != 0 if l1 else np.ones(len(pairs[0]), bool)
@@ -137,9 +137,9 @@ def _misfit(model, s, share, n_rows, mask, penalty, bias_penalty, l1):
 
 
 def _pulled(model, s, share, pairs, chi, active, penalty, bias_penalty):
-    """Return how far each pattern (K,) pulls a moment, whose slopes are chi: chi (H + D)^-1 slope, H the curvature.
+    """Return the influence of each pattern (K,) on a moment with slopes chi: chi (H + D)^-1 slope, H the curvature.
 
-    By conjugate gradients; a move of all parameters moves the fields (K, n) by `fields`.
+    By conjugate gradients; `fields` gives the change of the fields (K, n) by a move of all parameters.
     """
     tanh = np.tanh(field_of(model, s))
     count, residual = len(pairs[0]), s - tanh
@@ -163,9 +163,9 @@ def _pulled(model, s, share, pairs, chi, active, penalty, bias_penalty):
 def maximise_pseudolikelihood(
     s: np.ndarray, share: np.ndarray, penalty: float, mask: np.ndarray, bias_penalty: float = 0.0, l1: float = 0.0
 ) -> Fit:
-    """Climb from units alone, by weights and the fields of the mean state.
+    """Climb from independent units; the parameters are weights and the fields of the mean state.
 
-    s (K, n) are the patterns, each with its share (K,) of the data; mask (n, n) says which weights exist.
+    s (K, n) are the patterns, each with its share (K,) of the data; mask (n, n) marks the weights to learn.
     """
     mean = share @ s
     n = len(mean)
@@ -178,7 +178,7 @@ def maximise_pseudolikelihood(
         w = parameters(y)
         value, weights, biases = _sums_of_rows(s, share, w)
         slope = mask * (weights + weights.T - 2 * penalty * w[:-1])
-        value -= penalty / 2 * (w[:-1] ** 2).sum() + bias_penalty / 2 * w[-1] @ w[-1]  # each weight stands there twice
+        value -= penalty / 2 * (w[:-1] ** 2).sum() + bias_penalty / 2 * w[-1] @ w[-1]  # each weight is there twice
         biases -= bias_penalty * w[-1]
         shift = mask * np.outer(mean, biases)
         return value, np.append((slope - shift - shift.T) / 2, biases), max(np.abs(slope).max(), np.abs(biases).max())
@@ -198,7 +198,7 @@ def maximise_pseudolikelihood(
 
 
 def _maximise_l1(objective, start, l1, pairs, n):
-    """Climb less 2 l1 * sum_{i<j} |w_ij|, with w = u - v and u, v >= 0: of u + v in place of |w| L-BFGS-B is told."""
+    """Climb minus 2 l1 * sum_{i<j} |w_ij| by L-BFGS-B, with w = u - v, u, v >= 0, and u + v for |w|."""
     count, rest = len(pairs[0]), start[n * n :]
 
     def whole(x):
@@ -238,7 +238,7 @@ def _sums_of_rows(s, share, w) -> Any:
 
 
 def _by_units(s, share, w):
-    """Return the sum of share * log p(s_i | the rest), and its slopes as if w_ij were of unit j alone."""
+    """Return the sum of share * log p(s_i | the rest), and its slopes if w_ij were a parameter of unit j alone."""
     h = s @ w[:-1]
     h += w[-1]
     t = np.tanh(h)
@@ -249,10 +249,10 @@ def _by_units(s, share, w):
 
 @show_call()
 def pseudo_log_likelihood(model: BoltzmannMachine, data: ArrayLike) -> float:
-    """Return the mean of sum_i log p(v_i | the other visible units) over the data (N, v), -1/+1: nats a pattern, exact.
+    """Return the exact mean of sum_i log p(v_i | the other visible units) over data (N, v), -1/+1, in nats per pattern.
 
-    It is at most 0, and for independent units the log-likelihood itself.  Cost: N * v * hidden logarithms.
-    Raises ValueError where data is not -1/+1 or wider than the machine, or where hidden units are coupled.
+    It is at most 0; for independent units it is the log-likelihood.  Cost: N * v * hidden logarithms.
+    Raises ValueError if data is not -1/+1 or wider than the machine, or if hidden units are coupled.
 
     >>> blank = bmlab.BoltzmannMachine(np.zeros((3, 3)), np.zeros(3))
     >>> round(bmlab.pseudo_log_likelihood(blank, [[1, 1, -1]]), 4)  # -3 log 2
@@ -272,7 +272,7 @@ def log_conditionals(model: BoltzmannMachine, data: ArrayLike) -> np.ndarray:
 
 
 def _flip_log_odds(model, data):
-    """A(v with v_i turned) - A(v) for each pattern and each i: (N, v)."""
+    """Return A(v with v_i flipped) - A(v) for each pattern and each i: (N, v)."""
     visible = data.shape[1]
     unset = np.hstack([data, np.zeros((len(data), model.n - visible))])  # a unit at 0 sends no field
     field = field_of(model, unset) / model.temperature

@@ -1,13 +1,13 @@
-"""Quasi-Newton: the maximum of a smooth function by L-BFGS, then by Newton's steps, and whether it is at infinity.
+"""Quasi-Newton: the maximum of a smooth function by L-BFGS, then by Newton steps, and a test of whether it is finite.
 
-L-BFGS compares values, which doubles know to 1e-16 of their size, so it ends where the slope is near 1e-8.  The slope
-itself is known to 1e-16: Newton's steps go on with the slope alone,
+L-BFGS compares values, which have rounding errors of 1e-16, so it cannot reduce the slope much below 1e-8.  The slope
+itself has rounding errors of 1e-16: Newton steps continue with the slope alone,
 
     H move = slope,      H v = (slope(theta) - slope(theta + h v)) / h
 
 solved by conjugate gradients.  Towards a maximum at infinity the slope falls as exp(-2 f) while a field f grows, and
-each of Newton's steps moves f by 1/2; towards a finite one they shrink.  So a maximum is said to be at infinity where
-fields still move after the slope has fallen by some hundredfolds more.
+each Newton step moves f by 1/2; towards a finite maximum the steps shrink.  So a maximum counts as infinite if fields
+still move while the slope falls by further factors of a hundred.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from ..checking.arrays import oriented
 from ..running.progress_bars import counting_bar
 from .observations import PENALTY_ADVICE
 
-LBFGS_STEPS = 5000  # of L-BFGS at most: a climb takes 10 to 200, with hidden units to 500, in deep cold 2000
+LBFGS_STEPS = 5000  # at most: a climb takes 10 to 200, with hidden units up to 500, at very low temperatures 2000
 LBFGS_MEMORY = 20  # moves that L-BFGS remembers
 NEWTON_STEPS = 30  # steps at most; towards infinity each divides the slope by e
-NEWTON_PRODUCTS = 200  # of the Hessian and a vector in one of these steps
-DIFFERENCE_STEP = 1e-4  # h, in fields over T: a difference is off by a share of h, and by 1e-16 / h from rounding
+NEWTON_PRODUCTS = 200  # of the Hessian and a vector in one Newton step
+DIFFERENCE_STEP = 1e-4  # h, in fields over T: a difference has relative errors of h, and of 1e-16 / h from rounding
 MAX_LATE_MOVE = 0.3  # of a field in the last hundredfold fall of the slope; towards infinity 2.3, or 1/2 by one step
-LATE_FACTOR = 100  # times the slope at the end: below, the moves of fields count as late
-COARSE_SLOPE, FINE_SLOPE = 1e-4, 1e-9  # times T: whether the maximum is at infinity is unknown above, certain below
+LATE_FACTOR = 100  # moves of fields count as late if the slope is below this times its last length
+COARSE_SLOPE, FINE_SLOPE = 1e-4, 1e-9  # times T: a maximum at infinity is undecidable above, certain below
 LANCZOS_STEPS = 20  # products of the Hessian and a vector, for its largest eigenvalue
-MIN_UPWARD_CURVATURE = 1e-5  # nats over the square of a field: of a saddle, which leads to a higher place
+MIN_UPWARD_CURVATURE = 1e-5  # nats over the square of a field: a saddle has at least this
 
 
 class NoCurvatureError(ArithmeticError):
-    """The slope is the same further along a direction, to the last digit: no step that way leads to its zero."""
+    """The slope does not change along a direction, to the last digit: no step that way leads to its zero."""
 
 
 class Optimum(NamedTuple):
-    """Where a climb ended, the length of the slope, how far a field moved while that fell by LATE_FACTOR, its steps."""
+    """The end of a climb, the length of the slope, the move of a field while that fell by LATE_FACTOR, the steps."""
 
     theta: np.ndarray
     gradient_norm: float
@@ -52,10 +52,10 @@ class Optimum(NamedTuple):
 def maximize_lbfgs(
     objective: Callable, start: np.ndarray, tolerance: float, scale: float = 1.0, fields: Callable = lambda move: 0.0
 ) -> Optimum:
-    """Maximise until the slope is no longer than `tolerance`, LBFGS_STEPS are made, or doubles end it.
+    """Maximise until the slope is no longer than `tolerance`, LBFGS_STEPS are made, or rounding stops it.
 
     objective   parameters over T -> (value, slope, length of the slope); the length is in units of 1/`scale`
-    fields      a move of the parameters -> how far it moves a field; left out where the maximum is finite for certain
+    fields      a move of the parameters -> largest change of a field; None if the maximum is certainly finite
     """
     early = start
     norm = np.inf
@@ -91,8 +91,8 @@ def maximize_lbfgs(
 
 
 def newton(objective: Callable, theta: np.ndarray, goal: float) -> tuple[np.ndarray, float, np.ndarray]:
-    """Return where Newton's steps end that shorten the slope, at best down to `goal`, how long it is there, and where
-    it was last longer than LATE_FACTOR * goal."""
+    """Return the end of Newton steps that shorten the slope, at best down to `goal`, its length there, and the last
+    point with a slope longer than LATE_FACTOR * goal."""
     _, slope, norm = objective(theta)
     early = theta
     for _ in range(NEWTON_STEPS):
@@ -108,7 +108,7 @@ def newton(objective: Callable, theta: np.ndarray, goal: float) -> tuple[np.ndar
 
 
 def _newton_move(curvature, slope):
-    """Return H^-1 slope by conjugate gradients, as far as they get before a direction v in which v H v is 0."""
+    """Return H^-1 slope by conjugate gradients, up to the first direction v in which v H v is 0."""
     move = np.zeros_like(slope)
 
     def keep(found):
@@ -142,7 +142,7 @@ def _curvature(objective, theta, slope):
 def largest_curvature(objective: Callable, theta: np.ndarray) -> tuple[float, np.ndarray]:
     """Return the largest second derivative at theta over all directions, and its direction, by Lanczos' method.
 
-    Differences of slopes on both sides of theta: third derivatives, which a flat maximum has too, cancel.
+    It uses differences of slopes on both sides of theta, so that third derivatives cancel, which may not be 0.
     """
 
     def downward(v):
@@ -154,7 +154,7 @@ def largest_curvature(objective: Callable, theta: np.ndarray) -> tuple[float, np
     while len(images) < min(LANCZOS_STEPS, len(theta)):
         images.append(downward(basis[-1]))
         residual = images[-1] - np.array(basis).T @ (np.array(basis) @ images[-1])
-        residual -= np.array(basis).T @ (np.array(basis) @ residual)  # once more: roundings
+        residual -= np.array(basis).T @ (np.array(basis) @ residual)  # once more, against rounding
         if np.linalg.norm(residual) < DIFFERENCE_STEP * np.linalg.norm(images[-1]):
             break
         basis.append(residual / np.linalg.norm(residual))
@@ -164,7 +164,7 @@ def largest_curvature(objective: Callable, theta: np.ndarray) -> tuple[float, np
 
 
 def outcome(name: str, top: Optimum, tolerance: float) -> tuple[bool, str]:
-    """Return whether `name` has got to a maximum, and why it ended."""
+    """Return whether `name` has reached a maximum, and why it ended."""
     if top.moved > MAX_LATE_MOVE:
         return False, (
             f"{name}() still moved fields by {top.moved:.2g} while its slope fell to {top.gradient_norm:.2g}: some "

@@ -1,4 +1,4 @@
-"""Records of learning: Step, one step of the loop, and Fit, the result of every learner."""
+"""Records of learning: Step, a step of the loop, and Fit, the result of every learner."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from .misfit import ADVICE, Misfit
 from .observations import Moments, check_moments
 
 ALL_STEPS_MADE = "all steps were made"
-GRADIENT_TOLERANCE = 1e-6  # nats a unit of a parameter: Euclidean length of the gradient at a maximum
+GRADIENT_TOLERANCE = 1e-6  # nats per unit of a parameter: Euclidean length of the gradient at a maximum
 
 
 @stored()
 class OptimizerState(NamedTuple):
-    """What the loop needs, beside the moments, to go on after a step."""
+    """The state of the loop, beside the moments, that is needed to continue after a step."""
 
     number: int = 0  # of the step, from 0
-    velocity: tuple = ()  # (W, b): what rate times the next move is
-    seed: int | None = None  # of the order of the rows, where they come in batches
+    velocity: tuple = ()  # (W, b): the next move over the rate
+    seed: int | None = None  # of the order of the rows, with batches
 
     __repr__ = summary
     __getattr__ = no_such_attribute
@@ -37,10 +37,10 @@ class OptimizerState(NamedTuple):
 @stored()
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A model TOGETHER with its own moments: clamped to the data (or to this step's batch of it), and free.
+    """A model TOGETHER with its own moments: clamped to the data (or to this step's batch), and free.
 
-    Moments with names are put in the order of the model's.  Raises ValueError if the two are swapped, or are about
-    another machine.
+    Moments with names are put in the order of the model's names.  Raises ValueError if the two are swapped, or belong
+    to another machine.
 
     >>> machine = bmlab.toy()
     >>> first = next(bmlab.learning_steps(machine, bmlab.sample(machine, 50, rng=np.random.default_rng(0)), rate=0.1))
@@ -51,8 +51,8 @@ class Step:
     model: BoltzmannMachine
     clamped: Estimate
     free: Estimate
-    gradient_norm: float = np.nan  # Euclidean length of the slope of what is climbed, each weight once
-    change: float = np.nan  # the largest change of a parameter since the step before
+    gradient_norm: float = np.nan  # Euclidean length of the slope of the climbed function, each weight once
+    change: float = np.nan  # the largest change of a parameter since the previous step
     optimizer: OptimizerState = field(default_factory=OptimizerState)
 
     def __post_init__(self):
@@ -80,21 +80,21 @@ class Step:
 
     @property
     def log_likelihood(self) -> Bounded:
-        """Mean log p(v) of the data, nats a pattern."""
+        """Mean log p(v) of the data, in nats per pattern."""
         return log_likelihood(self.clamped, self.free)
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What a learner found.
+    """The result of a learner.
 
     model       the machine
-    converged   whether it is known to have got to a maximum, to the tolerance of the learner; False where it has
-                not, and where no gradient is computed (pcd).  Learners that take a number of steps do not warn
-    message     why it ended, in a sentence
-    steps       the steps that were kept, the last of them the model's; empty where a learner makes none
-    misfit      how far the machine's means and learnt pairs are from the data's at most, in errors of these and beyond
-                what a penalty allows (see misfit.py); above 5 it has not converged.  nan: unknown
+    converged   whether it is known to be at a maximum, to the tolerance of the learner; also False if no gradient is
+                computed (pcd).  Learners that take a fixed number of steps do not warn
+    message     a sentence on why it ended
+    steps       the kept steps, the last of them with the model; empty if the learner makes no steps
+    misfit      largest difference of the machine's means and learnt pairs from those of the data, in errors, minus the
+                shift that a penalty allows (see misfit.py); above 5, converged is False.  nan: unknown
 
     >>> bmlab.pseudolikelihood([[1, 1], [-1, -1], [1, -1], [-1, 1]])
     Fit(BoltzmannMachine(n=2, couplings=0, T=1): ...)
@@ -108,7 +108,7 @@ class Fit:
 
     @show_call()
     def compared(self, found: Misfit) -> Fit:
-        """Return this fit with its misfit: a number, words in its message, and a doubt where they contradict it."""
+        """Return this fit with its misfit, also in its message; not converged if the misfit contradicts it."""
         told, doubt = self.message.removesuffix("."), self.converged and found.is_contradiction
         told = f"{told}, but {found.words}; {ADVICE}." if doubt else f"{told}; {found.words}."
         return replace(self, converged=self.converged and not doubt, message=told, misfit=found.size)

@@ -1,22 +1,26 @@
-"""Standard errors of what was learnt: observed information of the likelihood, sandwich of the pseudolikelihood.
+"""Standard errors of learnt parameters: observed information of the likelihood, sandwich of the pseudolikelihood.
 
-At the top of a sum over N independent rows, with H the matrix of second derivatives of a row's mean, downwards, J the
-covariance of the slopes of one row, and D the curvature of the penalty,
+At the maximum of a mean over N independent rows, with H minus the matrix of second derivatives, J the covariance of the
+slopes of one row, and D the curvature of the penalty,
 
-    covariance of what was learnt  =  (H + D)^-1 J (H + D)^-1 / N
+    covariance of the parameters  =  (H + D)^-1 J (H + D)^-1 / N
 
-The likelihood of the right model has J = H (Fisher's information), and without a penalty the inverse of N H is left;
-the pseudolikelihood has not (Huber 1967; Godambe 1960, Ann. Math. Stat. 31, 1208).  There a row pulls the
-parameters its own way, so that what it leaves, r = s - tanh(h/T), is too small, the more so the fewer rows there are.
-With X (n, P) the slopes of its fields h/T and V the diagonal matrix of 1 - tanh^2, the slope X'r of a row becomes
+The likelihood of the right model has J = H (Fisher's information), and without a penalty this is the inverse of N H;
+for the pseudolikelihood J differs from H (Huber 1967; Godambe 1960, Ann. Math. Stat. 31, 1208).  Each row has moved the
+parameters towards itself, so its residual r = s - tanh(h/T) is too small, the more so the fewer rows there are.  With X
+(n, P) the slopes of its fields h/T and V the diagonal matrix of 1 - tanh^2, the slope X'r of a row is replaced by
 
     X' (I - V X B X')^-1 r,       B = (H + D)^-1 / N,
 
-about as it would be at the parameters learnt without this row (Mancl and DeRouen 2001, Biometrics 57, 126).  Where
-few rows contradict the others, as of strongly tied units, the variance is itself known badly.  With u_r what row r
-adds to the error of a parameter, it is as if it were known from so many degrees of freedom of Student's t:
-
-    D - 1,       D = (sum_r u_r^2)^2 / sum_r u_r^4       (after Satterthwaite 1946, Biometrics Bulletin 2, 110).
+    model       the machine found by maximize() or pseudolikelihood(), with all biases learnt
+    of          "likelihood" or "pseudolikelihood": the function that was maximised; the second needs at least 6 rows,
+                without missing entries.  Its errors are corrected for few rows (see above): for 6 to 100 rows and 21
+                parameters they are 0.9 to 1 times the true ones.  If strong weights tie the units, few rows say
+                anything, and two errors cover less than they should: for 4 such units and 10 to 100 rows, 0.71 to 0.91
+                of the weights.  Student's t with `freedom` covers 0.90 to 0.98 of them, in the worst machine tried 0.80
+    couplings   boolean (n, n): the weights that were learnt; default: the couplings of the machine, or weights not 0
+    penalty, bias_penalty   the same as for learning.  Penalties make weights too small, which the errors do not
+                include: a weight and two errors cover the truth less often than 95 times in 100.  l1 is not possible
 """
 
 from __future__ import annotations
@@ -41,15 +45,15 @@ from .observations import PENALTY_ADVICE, check_padded_rows, unique_patterns
 from .quasi_newton import DIFFERENCE_STEP
 from .record import Fit
 
-SCORES_AT_ONCE = 2**23  # slopes of rows at a time: of many data they would fill the memory
-MIN_ROWS = 6  # of a sandwich: the spread of fewer is known too badly itself
-MIN_SPREAD = 1e-12  # a variance, as a share of that without the sandwich: below, no row contradicts another
+SCORES_AT_ONCE = 2**23  # slopes of rows at a time: for many data all slopes would fill the memory
+MIN_ROWS = 6  # for a sandwich: the spread of fewer rows is too uncertain
+MIN_SPREAD = 1e-12  # of a variance relative to that without the sandwich; below, all rows agree
 ROUNDING = 1e-13  # of a slope of a row's mean, in units of 1/T
-MAX_OFF_TOP = 0.02  # how far the top may be from the machine, in standard errors
+MAX_OFF_TOP = 0.02  # largest distance of the machine from the maximum, in standard errors
 
 
 class StandardErrors(NamedTuple):
-    """Standard errors in the shapes of the parameters, nan where there is no weight, and the covariance behind them.
+    """Standard errors in the shapes of the parameters, nan if there is no weight, and the covariance behind them.
 
     An interval of 95 % is the parameter and scipy.stats.t.ppf(0.975, freedom) errors; of infinite freedom 1.96.
 
@@ -78,8 +82,9 @@ def standard_errors(
     penalty: float = 0.0,
     bias_penalty: float = 0.0,
 ) -> StandardErrors:
-    """Return the standard errors of a machine that was learnt from independent rows (N, v), nan where missing.
+    """Return the standard errors of a machine that was learnt from independent rows (N, v), nan if missing.
 
+<<<<<<< HEAD
     model       what maximize() or pseudolikelihood() found, with all biases learnt
     of          "likelihood" or "pseudolikelihood": which of the two has its top there; the second needs whole rows.
                 Its errors are corrected for few rows (see above): of 6 to 100 rows of 21 parameters they are 0.9 to 1
@@ -89,9 +94,18 @@ def standard_errors(
     couplings   boolean (n, n): the weights that were learnt; None: the couplings of the machine, or what is not 0
     penalty, bias_penalty   as it was learnt with.  They make weights too small, and errors do not say by how much:
                 a weight and two errors cover the truth less often than 95 times in 100.  With l1 there are none
+=======
+    model       the machine found by maximize() or pseudolikelihood(), with all biases learnt
+    of          "likelihood" or "pseudolikelihood": the function that was maximised; the second needs at least 6 rows,
+                without missing entries.  Its errors are corrected for few rows (see above): for 6 to 100 rows and 21
+                parameters they are 0.9 to 1 times the true ones
+    couplings   boolean (n, n): the weights that were learnt; default: the couplings of the machine, or weights not 0
+    penalty, bias_penalty   the same as for learning.  Penalties make weights too small, which the errors do not
+                include: a weight and two errors cover the truth less often than 95 times in 100.  l1 is not possible
+>>>>>>> e68bd20 (Explain likelihood, climbs, penalties and errors in plain words)
     Rows that are not independent (one person twice) have larger errors than these.
-    Raises ValueError where the machine is not at that top, within a fiftieth of an error, and where rows do not
-    determine the parameters.  Cost: of the likelihood two calls of `infer` a parameter; else (weights)^2 * N.
+    Raises ValueError if the machine is not at that maximum, within a fiftieth of an error, and if the rows do not
+    determine the parameters.  Cost: for the likelihood two calls of `infer` per parameter; else (weights)^2 * N.
 
     >>> rows = bmlab.sample(bmlab.toy(), 1000, rng=0)
     >>> found = bmlab.maximize(bmlab.toy(), rows)
@@ -120,13 +134,13 @@ def standard_errors(
             _check_determined(model, pairs, covariance.diagonal() <= rounding, ridge.any())
             freedom = np.full(count, np.inf)
         else:
-            ridge[: len(pairs[0])] *= 2  # PL meets each weight twice
+            ridge[: len(pairs[0])] *= 2  # PL has each weight twice
             s, share = unique_patterns(_whole(rows))
             slope, curvature = _of_pseudolikelihood(model, s, share, pairs)
             root = _inverse_root(curvature + np.diag(ridge))
             covariance, freedom = _sandwich(model, s, share, pairs, root, len(rows))
             _check_contradicted(model, pairs, covariance.diagonal(), (root**2).sum(1), len(rows))
-    with np.errstate(all="ignore"):  # in deep cold errors are 0; where this is no top a variance may be below 0
+    with np.errstate(all="ignore"):  # at very low T errors are 0; at no maximum a variance may be < 0
         errors, off = np.sqrt(covariance.diagonal()), np.abs(root @ (root.T @ (slope - ridge * parameters)))
         _check_top(model, pairs, off / errors, of, penalty)
     weights = np.full((n, n), np.nan)
@@ -135,7 +149,7 @@ def standard_errors(
 
 
 def _of_likelihood(model, rows, infer, pairs, parameters):
-    """Return the slope (P,) and the curvature (P, P): of the right model the slopes of rows spread as this says."""
+    """Return the slope (P,) and the curvature (P, P), which for the right model is the covariance of rows' slopes."""
 
     def slope(changed):
         machine = machine_at(model, pairs, changed / model.temperature)
@@ -154,7 +168,7 @@ def _of_likelihood(model, rows, infer, pairs, parameters):
 
 
 def _whole(rows):
-    """Return rows without a hole, MIN_ROWS or more; raise ValueError for others."""
+    """Return rows if they have no missing entries and are MIN_ROWS or more; else raise ValueError."""
     if np.isnan(rows).any():
         raise ValueError("data must be whole rows of all units for a pseudolikelihood; pass of='likelihood'")
     if len(rows) < MIN_ROWS:
@@ -166,7 +180,7 @@ def _whole(rows):
 
 
 def _designs(model, s, pairs):
-    """Yield the slopes of the field h_i/T of patterns s (K, n), and of which parameters, for each unit i."""
+    """Yield for each unit i the slopes of its field h_i/T in patterns s (K, n), and the parameters they belong to."""
     row, col = pairs
     for unit in range(model.n):
         mine = np.flatnonzero((row == unit) | (col == unit))
@@ -188,7 +202,7 @@ def _of_pseudolikelihood(model, s, share, pairs) -> tuple[Any, Any]:
 def _sandwich(model, s, share, pairs, root, n_rows):
     """Return (H + D)^-1 J (H + D)^-1 / N, with root @ root.T = (H + D)^-1, J of the corrected slopes of rows; freedom.
 
-    All that it looks at is X root (K, n, P), of some patterns at a time.
+    It needs only X root (K, n, P), for some patterns at a time.
     """
     count, mean = len(root), np.zeros(len(root))
     second, fourth = np.zeros((count, count)), np.zeros(count)
@@ -210,7 +224,7 @@ def _sandwich(model, s, share, pairs, root, n_rows):
 
 
 def _inverse_root(curvature):
-    """Return R of which R @ R.T is the inverse of the matrix; ValueError where it is not positive definite."""
+    """Return R with R @ R.T the inverse of the matrix; ValueError if it is not positive definite."""
     try:
         return np.linalg.inv(np.linalg.cholesky(curvature)).T
     except np.linalg.LinAlgError:
@@ -221,7 +235,7 @@ def _inverse_root(curvature):
 
 
 def _check_determined(model, pairs, is_zero, is_penalised):
-    """Raise ValueError if a variance is 0 within rounding: of units that the penalty alone keeps at their place."""
+    """Raise ValueError if a parameter is not determined by the data, but by the penalty alone."""
     for k in np.flatnonzero(is_zero)[:1]:
         by = ", the penalty alone does" if is_penalised else ""
         raise ValueError(
@@ -231,7 +245,7 @@ def _check_determined(model, pairs, is_zero, is_penalised):
 
 
 def _check_contradicted(model, pairs, variance, without, n_rows):
-    """Raise ValueError where all rows agree about a parameter, so that they show no error of it."""
+    """Raise ValueError if all rows agree about a parameter, so that they show no error of it."""
     k = int(first_smallest(variance / without))
     if variance[k] < MIN_SPREAD / n_rows * without[k]:
         raise ValueError(
@@ -241,7 +255,7 @@ def _check_contradicted(model, pairs, variance, without, n_rows):
 
 
 def _check_top(model, pairs, off, of, penalty):
-    """Raise ValueError where a parameter would move by more than MAX_OFF_TOP of its errors."""
+    """Raise ValueError if a parameter is off the maximum by more than MAX_OFF_TOP of its errors."""
     k = int(first_largest(off))
     if not off[k] <= MAX_OFF_TOP:
         raise ValueError(
@@ -252,7 +266,7 @@ def _check_top(model, pairs, off, of, penalty):
 
 
 def _parameter_name(model, pairs, k):
-    """Return what a sentence calls the k-th parameter: weights at the pairs, then biases."""
+    """Return the name of the k-th parameter for a sentence; weights at the pairs come before biases."""
     if k < len(pairs[0]):
         return "the weight of " + " and ".join(unit_name(model.names, side[k]) for side in pairs)
     return f"the bias of {unit_name(model.names, k - len(pairs[0]))}"

@@ -1,10 +1,10 @@
-"""Connected triplets (third cumulants) and P(K): whether weights between pairs are enough, data against machine.
+"""Connected triplets (third cumulants) and P(K): a test of whether weights between pairs are enough.
 
     k_ijl = <(s_i - m_i)(s_j - m_j)(s_l - m_l)>          P(K) = p(K units are +1)
 
-A machine learns means and pairs; these it has to predict (Schneidman and others 2006, Nature 440, 1007; Tkacik and
-others 2014, PLoS Comput. Biol. 10, e1003408).  Since s^2 = 1, the variance of k over N independent rows, with the means
-estimated too, follows from m, the covariances C, v = 1 - m^2 and k itself (the delta method):
+A machine learns means and pairs, and has to predict these quantities (Schneidman and others 2006, Nature 440, 1007;
+Tkacik and others 2014, PLoS Comput. Biol. 10, e1003408).  Since s^2 = 1, the variance of k over N independent rows,
+with estimated means, follows from m, the covariances C, v = 1 - m^2 and k itself (the delta method):
 
     N var(k) = v_i v_j v_l - k^2 - 8 m_i m_j m_l k + 6 C_ij C_il C_jl
                + sum over the three units i of (4 v_i m_j m_l C_jl - v_i C_jl^2 + 4 k m_i C_jl)
@@ -25,11 +25,11 @@ from ..running.progress_bars import with_progress
 from ..running.threads import one_thread
 from .observations import check_complete_rows
 
-ROWS_AT_ONCE = 2**14  # of which products are taken together
+ROWS_AT_ONCE = 2**14  # rows whose products are taken together
 
 
 class Triplets(NamedTuple):
-    """Connected triplets of n units and how many are +1, with their standard errors.
+    """Connected triplets of n units and the distribution of the number of units that are +1, with standard errors.
 
     >>> bmlab.triplets(bmlab.states(3)).p_k
     array([0.125, 0.375, 0.375, 0.125])
@@ -38,8 +38,8 @@ class Triplets(NamedTuple):
     units: np.ndarray  # (M, 3): i < j < l of each triplet, M = n (n - 1)(n - 2)/6
     connected: np.ndarray  # (M,)
     connected_stderr: np.ndarray  # (M,)
-    p_k: np.ndarray  # (n + 1,): the share of rows in which K units are +1
-    p_k_stderr: np.ndarray  # (n + 1,); 0 where no row has K, which proves nothing
+    p_k: np.ndarray  # (n + 1,): the share of rows with K units at +1
+    p_k_stderr: np.ndarray  # (n + 1,); 0 if no row has K, which is no proof
 
     __repr__ = summary
     __getattr__ = no_such_attribute
@@ -47,10 +47,10 @@ class Triplets(NamedTuple):
 
 @show_call()
 def triplets(data: ArrayLike) -> Triplets:
-    """Return the connected triplets and P(K) of whole rows (N, n), -1/+1: of a table, or of draws of a machine.
+    """Return the connected triplets and P(K) of whole rows (N, n), -1/+1: of data, or of draws of a machine.
 
-    Where data and draws differ by more than their errors, pairs are not enough.  The machine was learnt from the data,
-    so that the errors of a difference are a little smaller than both together.  Errors are those of independent rows.
+    If data and draws differ by more than their errors, pairs are not enough.  The machine was learnt from the data, so
+    the error of the difference is a little smaller than both errors together.  Errors assume independent rows.
     Raises ValueError for rows with holes and for fewer than three units.  Cost: n products of (n, N) and (N, n).
 
     >>> rows = bmlab.sample(bmlab.toy(), 4000, rng=0)

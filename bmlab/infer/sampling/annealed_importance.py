@@ -1,26 +1,26 @@
-"""Annealed importance sampling (AIS): log Z, carried from independent units to the machine by weighted chains.
+"""Annealed importance sampling (AIS): log Z by weighted chains that go from independent units to the machine.
 
-Biases a that are weak are all that the units have at first.  The rest is switched on in steps from beta_0 = 0 to
+At first the units have weak biases a only.  The rest of the energy is switched on in steps from beta_0 = 0 to
 beta_K = 1:
 
     f_k(s) = exp((beta_k (s'Ws/2 + (b - a)'s) + a's - offset) / T),      Z_0 = exp(-offset/T) prod_i 2 cosh(a_i/T)
 
-A chain starts from f_0, and before each sweep at beta_k its weight takes the factor f_k(s) / f_{k-1}(s).  Then
+A chain starts from f_0, and before each sweep at beta_k its weight is multiplied by f_k(s) / f_{k-1}(s).  Then
 
-    <w> Z_0 = Z      and      <w x(s)> / <w> = <x>      exactly, however short the schedule and poor the mixing:
+    <w> Z_0 = Z      and      <w x(s)> / <w> = <x>      exactly, for any schedule and any mixing;
 
-what suffers is the spread of w, and with it the answer of a finite number of chains.  Neal (2001), Statistics and
-Computing 11, 125; for these machines Salakhutdinov and Murray (2008), ICML.
+a short schedule or poor mixing increases the spread of w, and so the error of a finite number of chains.  Neal (2001),
+Statistics and Computing 11, 125; for these machines Salakhutdinov and Murray (2008), ICML.
 
-One class of units that are not coupled to each other need not be sampled for the weights.  Given the others, r, sum
-over it; the fields of its units are h_i = beta_k (sum_j w_ij r_j + b_i - a_i) + a_i:
+A class of units that are not coupled to each other can be summed out of the weights, given the other units, r.  With
+the fields of its units h_i = beta_k (sum_j w_ij r_j + b_i - a_i) + a_i:
 
     f_k(r) = exp((beta_k (r'Wr/2 + (b - a)'r) + a'r - offset) / T) prod_i 2 cosh(h_i/T).
 
-The start has the biases a = b + c W m that mean field fits, m = tanh((b + c W m)/T), with the couplings weakened by c
-to half of where a second solution could appear, and cut at T/2, so that every unit begins with a fair chance of either
-sign.  A better guess of the means would have chosen a valley: its chains hardly reach the others, and their weights,
-much alike, would look certain.
+The first biases are those of mean field, a = b + c W m with m = tanh((b + c W m)/T), with couplings weakened by c to
+half of the strength at which a second solution could appear.  They are clipped to T/2, so that every unit starts with a
+fair chance of either sign.  A better guess of the means would choose a valley: the chains would hardly reach the
+others, and their weights, all similar, would suggest a small error.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ from .chains import Chains, stream_of
 from .diagnostics import widened, wilson_stderr
 from .gibbs import check_chains
 
-PILOT_DIVISOR = 5  # the pilot has so many times fewer chains and steps
+PILOT_DIVISOR = 5  # the pilot run has fewer chains and steps by this factor
 MAX_PILOT_CHAINS = 2002  # and no more chains than that
-MEAN_FIELD_ROUNDS = 20  # of the mean-field equations at the start; it need not be exact
-LARGEST_FIRST_BIAS = 0.5  # largest bias at the start, in units of T: a chance of at least 27 % of either sign
-MIN_EFFECTIVE_SHARE = 0.2  # of the chains that must count for the error bar to be believed
-MIN_EFFECTIVE_CHAINS = 10  # and no fewer than that: a fifth of a few is next to nothing
+MEAN_FIELD_ROUNDS = 20  # iterations for the first biases, which need not be exact
+LARGEST_FIRST_BIAS = 0.5  # largest first bias, in units of T: a chance of at least 27 % of either sign
+MIN_EFFECTIVE_SHARE = 0.2  # least effective share of the chains for a reliable error
+MIN_EFFECTIVE_CHAINS = 10  # and least effective number of chains: a fifth of a few would be too little
 
 
 @stored()
@@ -92,17 +92,17 @@ def ais(
 ) -> Estimate:
     """Answer by annealed importance sampling: `n_chains` runs of `n_temperatures` steps, each with its weight.
 
-    start     is accepted and ignored: the runs must begin where Z is known
+    start     ignored: the runs must start from a distribution with known Z
     log_z     exp(value) has no bias; the value itself is low by about stderr^2/2 (a concave function of a mean)
-    stderr    the spread of the weights that were seen, and no less than what log-normal weights with this variance v
-              of their logs would have, the root of log(1 + (e^v - 1) / n_chains): few runs seldom see what matters.
-              Fewer than 32 runs give their spread badly: all errors are wider then, by Student's t.
-              Errors of means and correlations are at least those of Wilson's interval for as many runs as count.
-              A valley that no run has found is in neither, and the value then too low.
-    converged the effective number of runs, (sum w)^2 / sum w^2 (info["ess"]), is at least a fifth of them, and 10.  No
-              proof, see stderr.
-    state     Runs: the last states with their weights, and the schedule of betas, which a pilot run has made: steps of
-              equal spread of the weights, so that each loses the same share of the runs
+    stderr    from the spread of the weights, and at least the error of log-normal weights with the variance v of the
+              logs, the root of log(1 + (e^v - 1) / n_chains), since few runs seldom have the largest weights.
+              The spread of fewer than 32 runs is uncertain: all errors are then wider, by Student's t.
+              Errors of means and correlations are at least those of Wilson's interval for the effective runs.
+              If no run has found a valley, no error shows it, and the value is too low.
+    converged whether the effective number of runs, (sum w)^2 / sum w^2 (info["ess"]), is at least a fifth of them, and
+              10.  This is no proof, see stderr.
+    state     Runs: the last states with their weights, and the schedule of betas, chosen by a pilot run: steps of equal
+              spread of the weights, so that each step loses the same share of the runs
     Raises ValueError for less than 2 chains or temperatures.
 
     >>> log_z = bmlab.ais(bmlab.medium(), rng=0, n_temperatures=100).log_z
@@ -126,14 +126,14 @@ def ais(
 
 
 def _anneal(chains: Chains, base_biases: np.ndarray, betas: np.ndarray) -> Iterator[np.ndarray]:
-    """Take the chains along the schedule, in place; yield what each step adds to their log weights, (chains,)."""
+    """Take the chains along the schedule, in place; yield the increase of their log weights in each step, (chains,)."""
     model, temperature = chains.model, chains.model.temperature
     extra_biases = model.biases[:, None] - base_biases
     marginalised = chains.classes[0] if chains.classes else np.zeros(0, int)
     others = np.setdiff1d(np.arange(model.n), marginalised)
     across, inside = model.weights[marginalised][:, others], model.weights[others][:, others]
     base_field = base_biases[marginalised] / temperature
-    coupled = inside.nnz > 0 if is_sparse(inside) else inside.any()  # never in a restricted machine
+    coupled = inside.nnz > 0 if is_sparse(inside) else inside.any()  # False in a restricted machine
     for low, high in with_progress(pairwise(betas), "temperature", len(betas) - 1):
         s = chains.s[others].astype(float)
         field = across @ s
@@ -151,16 +151,16 @@ def _summed_gain(fields, extra_biases, base_field, low, high):
 
 
 def _schedule(model, base_biases, rng, n_chains, n_temperatures):
-    """Return betas (n_temperatures + 1,), equal spreads apart, as a pilot on even steps has found them."""
+    """Return betas (n_temperatures + 1,) with steps of equal spread, found by a pilot run on even steps."""
     even = np.linspace(0, 1, n_temperatures // PILOT_DIVISOR + 2)
     pilot = _first_chains(model, base_biases, rng, min(n_chains // PILOT_DIVISOR + 2, MAX_PILOT_CHAINS), len(even))
     spreads = [step.std() for step in _anneal(pilot, base_biases[:, None], even)]
-    length = np.cumsum([0.0, *spreads]) + 1e-9 * even  # where nothing spreads: even steps
+    length = np.cumsum([0.0, *spreads]) + 1e-9 * even  # even steps if all spreads are 0
     return np.interp(np.linspace(0, length[-1], n_temperatures + 1), length, even)
 
 
 def _base_biases(model):
-    """Return a (n,): mean field with couplings so weak that there is one solution; a round halves the distance."""
+    """Return a (n,): mean field with couplings so weak that there is one solution; each round halves the distance."""
     weakening = 0.5 * model.temperature / max(_spectral_radius(model), 0.5 * model.temperature)
     a = model.biases
     for _ in range(MEAN_FIELD_ROUNDS):
@@ -169,8 +169,8 @@ def _base_biases(model):
 
 
 def _spectral_radius(model):
-    """Return the largest size of an eigenvalue of W, which is at most T where mean field can have one solution only."""
-    size = abs(model.weights).sum()  # 0 also where all stored weights are
+    """Return the largest absolute eigenvalue of W; if it is at most T, mean field has only one solution."""
+    size = abs(model.weights).sum()  # 0 also if all stored weights are 0
     if model.n < 3 or size == 0:
         return size
     first = np.cos(np.arange(model.n))
@@ -180,7 +180,7 @@ def _spectral_radius(model):
 def _first_chains(model, base_biases, rng, n_chains, n_sweeps):
     """Return Chains in independent states of f_0."""
     up = scipy.special.expit(2 * base_biases / model.temperature)[:, None]
-    classes = model.colours.largest_first()  # what is summed over is drawn anew first of all
+    classes = model.colours.largest_first()  # the class that is summed over is drawn first
     s = np.where(rng.random((model.n, n_chains)) < up, 1, -1)
     return Chains(model, s, rng, classes=classes, n_sweeps=n_sweeps, new_biases=True)
 
@@ -195,7 +195,7 @@ def estimate_of(model: BoltzmannMachine, runs: Runs) -> Estimate:
     top = log_w.max()
     count = len(log_w)
     w = np.exp(log_w - top)
-    rare = np.sqrt(np.log1p(np.expm1(min(log_w.var(ddof=1), 500.0)) / count))  # of weights that no run has
+    rare = np.sqrt(np.log1p(np.expm1(min(log_w.var(ddof=1), 500.0)) / count))  # for weights that no run has
     stderr = widened(count) * max(w.std(ddof=1) / w.mean() / np.sqrt(count), rare)
     log_z = Bounded(float(top + np.log(w.mean())), float(stderr))
     w /= w.sum()
@@ -229,7 +229,7 @@ def _moments(model, s, w):
 def _stderr(x, x2, ess, count):
     """Return the error of averages x = sum w y of y = -1/+1: the root of sum w^2 (y - x)^2, where x2 = sum w^2 y.
 
-    No less than 2/ess, which one more run could change, nor than that of Wilson's interval.
+    It is at least 2/ess, the change by one more run, and at least that of Wilson's interval.
     """
     spread = np.sqrt(np.maximum((1 + x**2) / ess - 2 * x * x2, 0) * count / (count - 1))
     return np.maximum(np.maximum(widened(count) * spread, wilson_stderr(x, ess)), 2 / ess)

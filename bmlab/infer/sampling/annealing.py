@@ -1,9 +1,9 @@
-"""Simulated annealing: sweep while the temperature falls, and keep the best state on the way.
+"""Simulated annealing: sweep while the temperature falls, and keep the best state visited.
 
     schedule T_1, T_2, ...:  at each, one Gibbs sweep of p(s) = exp(-E(s)/T) / Z
 
-At a high temperature a chain goes anywhere; at a low one it only goes downhill.  Cooled slowly enough it ends in a
-deep valley: in the deepest with certainty only for schedules far slower than anybody waits for.  Kirkpatrick, Gelatt
+At a high temperature a chain moves anywhere; at a low temperature only downhill.  If cooled slowly enough, it ends in a
+deep valley, but with certainty in the deepest only for schedules that are too slow in practice.  Kirkpatrick, Gelatt
 and Vecchi (1983), Science 220, 671.
 """
 
@@ -23,7 +23,7 @@ from .gibbs import first_states
 
 
 class Annealed(NamedTuple):
-    """The best energy (n_chains,) that each chain has met, and the state (n_chains, n) where it did.
+    """The lowest energy that each chain has visited (n_chains,), and its state (n_chains, n).
 
     >>> bmlab.anneal(bmlab.toy(), [2.0, 0.1], rng=0, n_chains=2).states.shape
     (2, 3)
@@ -39,7 +39,7 @@ class Annealed(NamedTuple):
 
     @property
     def energy(self) -> float:
-        """The lowest energy of all."""
+        """The lowest energy of all chains."""
         return float(self.energies.min())
 
     @property
@@ -57,14 +57,14 @@ def anneal(
     start: ArrayLike | None = None,
     n_chains: int | None = None,
 ) -> Annealed:
-    """Cool `n_chains` chains along `schedule`, a sweep each (simulated annealing); return the best states met.
+    """Cool `n_chains` chains along `schedule`, a sweep per temperature (simulated annealing); return the best states.
 
-    schedule  positive temperatures in the units of the energy, one a sweep; that of the model plays no part.  From
-              twice a typical field to a fifth of the smallest energy that a turned unit costs, np.geomspace(hot, cold,
-              2000), is a good one: what is colder stands still
+    schedule  positive temperatures in the units of the energy, one per sweep; the model's own is not used.  A good one
+              is np.geomspace(hot, cold, 2000), from twice a typical field to a fifth of the smallest energy of a flip;
+              at lower temperatures nothing moves
     start, n_chains   as in gibbs(): states (chains, n), or (chains, v) for the first v units; None: 100 random states
-    Raises ValueError for a temperature that is not between 1e-100 and 1e100, as for a machine.  Nothing proves the
-    best state to be the lowest of all: ground_state() does, where it can.
+    Raises ValueError for a temperature that is not between 1e-100 and 1e100, as for a machine.  The best state is not
+    guaranteed to be the lowest; ground_state() proves it if exact() can solve the machine.
 
     >>> bmlab.anneal(bmlab.ising((4, 4)), np.geomspace(4, 0.1, 100), rng=0).energy
     -32.0
@@ -84,7 +84,7 @@ def anneal(
 
 def _checked(schedule):
     schedule = check_array("schedule", schedule, "try np.geomspace(10, 0.1, 100)")
-    right = (schedule > 1 / MAX_ENERGY) & (schedule < MAX_ENERGY)  # as of a machine
+    right = (schedule > 1 / MAX_ENERGY) & (schedule < MAX_ENERGY)  # as for a machine
     if schedule.ndim != 1 or not right.all():
         wrong = schedule[~right]
         found = f"shape {schedule.shape}" if schedule.ndim != 1 else f"{wrong[0]:g}"

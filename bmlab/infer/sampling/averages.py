@@ -1,11 +1,11 @@
 """Averages over chains: means, correlations, their standard errors, and convergence diagnostics.
 
-Error bars come from groups that are independent of each other: up to 32 groups of chains, or, where chains are few,
-parts of their time, each as long as three independent draws of the slowest unit at least.  The spread of the groups'
-averages, over the root of their number, is the error; slow mixing inside a group is counted, because it makes the
-groups differ.  The spread of fewer than 32 groups is uncertain, which widens the error by Student's t; one has none.
+Errors come from groups that are independent of each other: up to 32 groups of chains, or, if chains are few, parts of
+their time, each at least as long as three independent draws of the slowest unit.  The error is the spread of the
+groups' averages over the root of their number; it includes slow mixing inside a group, which makes the groups differ.
+The spread of fewer than 32 groups is uncertain, so the error is wider, by Student's t; a single group has no error.
 
-All sums are of whole numbers, so that they are the same to the bit however many sweeps come at a time.
+All sums are of whole numbers, so that results do not depend on the number of sweeps per block, to the last bit.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from ...running.sparsity import values_at
 from ...running.threads import one_thread
 from .diagnostics import STDERR_GROUPS, SplitStatistics, agreement, mean_and_stderr, split_statistics
 
-MIN_INDEPENDENT_DRAWS = 3  # effective draws of the slowest unit in a part of time that is nearly independent
+MIN_INDEPENDENT_DRAWS = 3  # effective draws of the slowest unit in a part of time, for nearly independent parts
 KEPT_SPANS = 16, 1024  # spans of sweeps kept of each chain, at least and at most
 KEPT_NUMBERS = 2**19  # numbers kept of all chains together, between these limits
-COLUMN_STRIP = 128  # columns of a matrix that are looked at together
-BATCH_STATES = 2**24  # states of units whose pairs are counted together, and of so many sweeps
+COLUMN_STRIP = 128  # columns of a matrix that are processed together
+BATCH_STATES = 2**24  # states of units, over all sweeps of a batch, whose pairs are counted together
 BATCH_SWEEPS = 8, 1024  # at least and at most: eight fill a byte, 1,024 are long enough
-RHAT_UNITS = 2**19  # units of all chains together up to which R-hat looks at every chain, beyond at some, evenly spread
+RHAT_UNITS = 2**19  # units of all chains together up to which R-hat uses every chain; above, evenly spread chains
 CACHED_BYTES = 2**18  # bytes of words that are compared together
 
 
@@ -38,7 +38,7 @@ class Averages(NamedTuple):
     """Averages over the chains, laid out as in Estimate, with R-hat and ESS of the worst unit.
 
     n_draws   states that were averaged
-    split     what R-hat is made of; None of a single sweep
+    split     the statistics behind R-hat; None for a single sweep
     """
 
     mean: np.ndarray
@@ -52,19 +52,19 @@ class Averages(NamedTuple):
 
 
 def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int, n_sweeps: int) -> Averages:
-    """Average states that come in blocks (sweeps, n, chains), `n_sweeps` in all; memory does not grow with these.
+    """Average states given in blocks (sweeps, n, chains), `n_sweeps` in all; memory does not grow with n_sweeps.
 
-    Raises ValueError, with the price, where what is kept of them would not fit into memory.
+    Raises ValueError, with the size, if the sums would not fit into memory.
     """
     if n_sweeps == 1 and n_chains >= STDERR_GROUPS and model.n:
         return _of_one_sweep(model, next(iter(blocks))[0])
     count = min(n_chains, STDERR_GROUPS)
-    groups = np.append(0, np.cumsum(n_chains // count + (np.arange(count) < n_chains % count)))  # where each begins
+    groups = np.append(0, np.cumsum(n_chains // count + (np.arange(count) < n_chains % count)))  # first chains
     n_spans = min(n_sweeps, int(np.clip(KEPT_NUMBERS // (n_chains * model.n + 1), *KEPT_SPANS)))
     n_parts = min(n_spans, -(-STDERR_GROUPS // count))
     n_bytes = 8.0 * n_parts * count * (model.weights.nnz if model.is_sparse else model.n**2)
     check_memory(f"averages of {model.n} units would be kept of {n_parts * count} groups", n_bytes, "use fewer chains")
-    part = np.arange(n_spans) * n_parts // n_spans  # of time, that each span of sweeps belongs to
+    part = np.arange(n_spans) * n_parts // n_spans  # the part of time of each span of sweeps
     record, pairs = _sums(model, blocks, groups, part, n_sweeps)
     of_parts = np.add.reduceat(record, np.searchsorted(part, np.arange(n_parts)), dtype=float)
     units = np.add.reduceat(of_parts, groups[:-1], axis=2).swapaxes(1, 2)  # (parts, groups, n)
@@ -84,16 +84,16 @@ def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int
 
 
 def _joined(sums, independent):
-    """Add up neighbouring parts of time in sums (parts, ...), until so many are left, or one where it is nan."""
+    """Add up neighbouring parts of time in sums (parts, ...), until `independent` parts are left, or one if nan."""
     left = int(max(1, np.nan_to_num(independent).clip(max=len(sums))))
     return np.add.reduceat(sums, np.arange(left) * len(sums) // left) if left < len(sums) else sums
 
 
 def _mean_and_stderr(sums, sizes, n_chains):
-    """Return mean and standard error of -1/+1 from sums (parts, groups, ...), of so many draws (parts, groups).
+    """Return mean and standard error of -1/+1 from sums (parts, groups, ...), of `sizes` draws (parts, groups).
 
-    Groups that agree to the last draw do not prove the mean: the error is no less than 2 / N, which one more of
-    N independent draws could change, and there are as many of these as chains, or groups, at least.
+    Groups that agree exactly do not prove the mean: the error is at least 2 / N, the change by one more of N
+    independent draws; N is at least the number of chains, or of groups.
     """
     sums /= sizes.reshape(sizes.shape + (1,) * (sums.ndim - 2))
     groups = sums.reshape(sizes.size, *sums.shape[2:])
@@ -101,7 +101,7 @@ def _mean_and_stderr(sums, sizes, n_chains):
 
 
 def _of_one_sweep(model, states):
-    """Average states (n, chains), each of another chain: a mean x of k products +1 or -1 errs by the law of coins."""
+    """Average states (n, chains) of independent chains: errors of means of -1/+1 follow the binomial law."""
     s = states.T.astype(np.float32)
     pairs = np.divide(pair_sums(model, s), len(s), dtype=float) if model.is_sparse else _products(s)
     mean, corr = s.sum(0, dtype=float) / len(s), as_corr(model, pairs)
@@ -124,12 +124,12 @@ def _errors(model, corr, count):
 
 
 def _binomial_stderr(mean, count):
-    """Return sqrt((1 - x^2) / (count - 1)), the error of a mean of -1/+1; no less than 2/count where all are alike.
+    """Return sqrt((1 - x^2) / (count - 1)), the error of a mean of -1/+1; 2/count if all values are equal.
 
-    2/count is the error where all but one are alike, too.
+    2/count is also the error if all but one are equal.
     """
     variance = mean * mean
-    np.subtract(1, variance, out=variance)  # of n x n numbers each new array costs more than what is done with it
+    np.subtract(1, variance, out=variance)  # in place: a new array of n x n numbers would cost more than the sum
     variance /= max(1, count - 1)
     np.maximum(variance, (2 / count) ** 2, out=variance)
     return np.sqrt(variance, out=variance)
@@ -144,7 +144,7 @@ def _sums(model, blocks, groups, part, n_sweeps):
     for block in _batched(blocks, np.clip(BATCH_STATES // max(1, model.n * n_chains), *BATCH_SWEEPS)):
         span = np.arange(done, done + len(block)) * n_spans // n_sweeps
         for k, draws in _split_by_label(span, block):
-            for a in range(0, len(draws), 127):  # so many fit into eight bits, where sums are fast
+            for a in range(0, len(draws), 127):  # 127 draws fit into eight bits, whose sums are fast
                 record[k] += draws[a : a + 127].sum(0, dtype=np.int8)
         for p, draws in _split_by_label(part[span], block):
             _add_pairs(pairs[p], draws, groups, row, col)
@@ -153,7 +153,7 @@ def _sums(model, blocks, groups, part, n_sweeps):
 
 
 def _batched(blocks, enough):
-    """Join blocks until they have `enough` sweeps: what a sweep costs falls with their number."""
+    """Join blocks until they have `enough` sweeps: the cost per sweep falls with their number."""
     waiting = []
     for block in blocks:
         waiting.append(block)
@@ -165,18 +165,18 @@ def _batched(blocks, enough):
 
 
 def _split_by_label(label, block):
-    """Yield each label, which only grows along a block, with the sweeps that carry it."""
+    """Yield each label, which never falls along a block, with its sweeps."""
     labels, firsts = np.unique(label, return_index=True)
     yield from zip(labels, np.split(block, firsts[1:]), strict=True)
 
 
 def _upper_pairs(model):
-    """Return the pairs i < j, (row, col): all, or of a sparse machine the coupled ones."""
+    """Return the pairs i < j, (row, col): all pairs, or the coupled pairs of a sparse machine."""
     return _upper_and_places(model)[0] if model.is_sparse else np.triu_indices(model.n, 1)
 
 
 def _upper_and_places(model):
-    """Return the coupled pairs i < j of a sparse machine, and which of them each stored coupling is."""
+    """Return the coupled pairs i < j of a sparse machine, and the number of the pair of each stored coupling."""
     row, col = coupled_pairs(model)
     pair = np.minimum(row, col) * np.int64(model.n) + np.maximum(row, col)
     upper, place = np.unique(pair, return_inverse=True)
@@ -193,9 +193,9 @@ def _as_matrix(model, values, diagonal=1.0):
 
 
 def _add_pairs(sums, draws, groups, row, col):
-    """Add s_i s_j over the draws of each group: how many are alike minus how many are not.
+    """Add s_i s_j over the draws of each group: the number of equal signs minus the number of different ones.
 
-    What differs is counted by the bits of an exclusive or, up to 64 sweeps in a word.
+    Differences are counted by the bits of an exclusive or, up to 64 sweeps in a word.
     """
     if not len(row):
         return
@@ -212,7 +212,7 @@ def _packed(draws):
     """Return the states (sweeps, n, chains) as bits of words (n, chains * words), of 8 to 64 bits each."""
     width = min(8, 1 << ((len(draws) - 1) // 8).bit_length())  # bytes of a word
     bits = np.zeros((-(-len(draws) // (8 * width)) * width, *draws.shape[1:]), np.uint8)
-    up = np.empty(bits.shape, bool)  # one for all, for new memory costs more than these sums
+    up = np.empty(bits.shape, bool)  # allocated once: new memory costs more than these sums
     for t in range(8):
         here = slice(len(draws[t::8]))
         bit = np.greater(draws[t::8], 0, out=up[here]).view(np.uint8)

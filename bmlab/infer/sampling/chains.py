@@ -1,11 +1,11 @@
-"""Markov chains side by side: the states of many copies of one machine, and the sweeps that update them.
+"""Markov chains in parallel: the states of many copies of one machine, and the sweeps that update them.
 
-A unit turns +1 where u < 1 / (1 + exp(-2 h / T)), that is where x = 2 h / T > logit(u), for a uniform number u.  Its
-first 16 bits k say that u is in [k, k + 1) / 65536; the digits that follow are number `place` of a stream of the chain
-(numpy_engine.py), and so can be made where they are needed: seldom, since the first bits nearly always decide.
+A unit becomes +1 if u < 1 / (1 + exp(-2 h / T)), that is if x = 2 h / T > logit(u), for a uniform number u.  Its first
+16 bits k say that u is in [k, k + 1) / 65536; the further digits are number `place` of a stream of the chain
+(numpy_engine.py), computed only if they are needed, which is seldom: the first bits nearly always decide.
 
-Two engines walk: NumPy's (numpy_engine.py) and Numba's (numba_engine.py), whose loops are compiled.  Given the same
-generator both pass through the same states, and these are those of `bmlab.sweep`.
+There are two engines: NumPy's (numpy_engine.py) and Numba's (numba_engine.py), whose loops are compiled.  Given the
+same generator, both pass through the same states, which are those of `bmlab.sweep`.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from ...running.sparsity import LATTICE_NEIGHBOURS, LISTED_SHARE, ColourClasses
 from .numpy_engine import NumpyEngine, Sweeps, lines
 
 RANDOM_BATCH = 2**20  # updates whose random bits are drawn at a time, and the most numbers in a block of draws
-# What a sweep costs, in seconds of one core, as `python benchmarks/engines.py` measures it.  NumPy: a block of units,
-# each of its units where they are coupled, each number.  Numba: each number, a weight in the row of a unit that flips;
-# where biases are new, a field summed anew, and a weight read for that.
+# The cost of a sweep, in seconds of one core, as `python benchmarks/engines.py` measures it.  NumPy: per block of
+# units, per unit of a block with couplings, per number.  Numba: per number, per weight in the row of a unit that flips;
+# with new biases also per field that is summed anew, and per weight read for that.
 NUMPY_BLOCK, NUMPY_UNIT, NUMPY_NUMBER = 3e-5, 5e-6, 2.2e-8
 NUMBA_NUMBER, NUMBA_WEIGHT, NUMBA_FIELD, NUMBA_READ = 1.2e-8, 1.5e-10, 3e-9, 5e-10
-FLIP_CHAINS = 16  # whose fields are looked at
+FLIP_CHAINS = 16  # chains whose fields give the share of flips
 MOST_FLIPS = 0.5  # the largest share of units that flip in a sweep
-MULTIPLY_ADDS = 1.5e10  # a second in a matrix product, of both engines
-NUMBA_IMPORT = 0.3  # seconds, with what it compiles from its cache
+MULTIPLY_ADDS = 1.5e10  # per second in a matrix product, of both engines
+NUMBA_IMPORT = 0.3  # seconds, including compiled loops from its cache
 BACKENDS = ("auto", "numpy", "numba")
 
 
 def stream_of(rng: np.random.Generator) -> str:
-    """Return a digest of a generator's state: two runs that begin with the same one draw the same random numbers."""
+    """Return a digest of a generator's state: two runs with the same digest draw the same random numbers."""
     return digest_of(rng.bit_generator.state)
 
 
@@ -50,10 +50,10 @@ def digest_of(state: Any) -> str:
 
 
 class Chains:
-    """States s (n, chains) of -1/+1, moved by sweeps; one stream of random numbers, whatever the engine.
+    """States s (n, chains) of -1/+1, updated by sweeps; the random numbers do not depend on the engine.
 
-    classes   of units that are not coupled: they turn together, one class after the other; None: model.colours
-    n_sweeps  how many are planned, and new_biases, whether each has its own: they help to choose the engine
+    classes   classes of units that are not coupled; a class is updated at once; None: model.colours
+    n_sweeps  number of planned sweeps, and new_biases, whether each has its own biases: both help to choose the engine
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Chains:
         self.key, self.seeds = drawn[0], drawn[1:]
         self.count = 0  # sweeps made
         self._planned = n_sweeps, new_biases
-        self._may_switch_engine = backend == "auto"  # the engine may change
+        self._may_switch_engine = backend == "auto"  # to the faster one
         self._take(self._cheaper() if self._may_switch_engine else backend)
 
     def _cheaper(self):
@@ -89,7 +89,7 @@ class Chains:
 
     @property
     def s(self) -> np.ndarray:
-        """The states, read-only: the engine keeps what follows from them."""
+        """The states, read-only: the engine keeps fields computed from them."""
         return read_only(self._s.view())
 
     def sweep(
@@ -102,9 +102,9 @@ class Chains:
     ) -> None:
         """Make `count` sweeps and keep the last states only.
 
-        beta         1/T, of all chains or of each (chains,); None: the machine's own
-        biases       (n,) in place of the machine's own
-        first_field  W s of the first class (units, chains), where the caller knows it
+        beta         1/T, for all chains or for each (chains,); None: the machine's own
+        biases       (n,) instead of the machine's own
+        first_field  W s of the first class (units, chains), if the caller knows it
         """
         for _ in self._blocks(count, 0, beta, biases, first_field):
             pass
@@ -114,7 +114,7 @@ class Chains:
         return self._blocks(count * every, every, beta)
 
     def _blocks(self, sweeps, every, beta=None, biases=None, first_field=None):
-        """Sweep in blocks of whole draws; the states after each `every` sweeps come out, none where it is 0."""
+        """Sweep in blocks of whole draws; yield the states after each `every` sweeps, none if it is 0."""
         if self._may_switch_engine and self.count:  # once states have left their start, another engine may be cheaper
             self._may_switch_engine, backend = False, self._cheaper()
             if backend != self.backend:
@@ -131,20 +131,20 @@ class Chains:
             yield out
 
     def energies(self) -> np.ndarray:
-        """Return the energy of each chain (chains,), to rounding: what an engine keeps spares the product."""
+        """Return the energy of each chain (chains,), to rounding; from kept fields if the engine has them."""
         return self._engine.energies(self._s)
 
     def first_bits(self, sweeps: int) -> np.ndarray:
-        """Return the first 16 bits of the uniforms of the sweeps that come next, (sweeps, n, chains)."""
+        """Return the first 16 bits of the uniforms for the next sweeps, (sweeps, n, chains)."""
         size = sweeps * self._s.size
-        first, begin = divmod(self.count * self._s.size, 4)  # four to each 64-bit number of the stream
+        first, begin = divmod(self.count * self._s.size, 4)  # four in each 64-bit number of the stream
         words = np.empty(-(-(begin + size) // 4), np.uint64)
         self._engine.fill(words, self.key, first)
         return words.view(np.uint16)[begin : begin + size].reshape(sweeps, *self._s.shape)
 
 
 def densified(model: BoltzmannMachine) -> BoltzmannMachine:
-    """Return the machine as it walks fastest: sparse weights as an array, where LISTED_SHARE or more are not 0."""
+    """Return the machine in its fastest form: with dense weights if LISTED_SHARE or more of them are not 0."""
     if (
         not model.is_sparse
         or model.weight_count < LISTED_SHARE * model.n**2
@@ -160,9 +160,9 @@ _saved = 0.0  # seconds that Numba would have saved so far, in calls for which i
 def choose_engine(
     model: BoltzmannMachine, classes: ColourClasses, s: np.ndarray, n_sweeps: int, new_biases: bool = False
 ) -> str:
-    """Return the faster engine for sweeps of states s (n, chains); both walk alike, so that only time depends on it.
+    """Return the faster engine for sweeps of states s (n, chains); results do not depend on it, only the time.
 
-    Numba is imported once all calls together would have saved what that costs, as one buys what one has rented often.
+    Numba is imported as soon as all calls so far would have saved the time of its import (the ski rental rule).
     """
     global _saved
     is_loaded, by_numpy = _saved > NUMBA_IMPORT, numpy_seconds(model, classes, s.shape[1])
@@ -177,7 +177,7 @@ def choose_engine(
 
 
 def numpy_seconds(model: BoltzmannMachine, classes: ColourClasses, n_chains: int) -> float:
-    """Return what a sweep costs: calls of Python for each block of units, then numbers and products."""
+    """Return the seconds of a sweep: calls of Python for each block of units, then numbers and products."""
     blocks = lines(classes)
     coupled = sum(map(len, blocks)) if len(blocks) < len(classes) else 0
     calls = NUMPY_BLOCK * len(blocks) + NUMPY_UNIT * coupled
@@ -185,7 +185,7 @@ def numpy_seconds(model: BoltzmannMachine, classes: ColourClasses, n_chains: int
 
 
 def numba_seconds(model: BoltzmannMachine, n_chains: int, flips: float, new_biases: bool = False) -> float:
-    """Return what a sweep costs: numbers, the rows of the share of units that flip, all fields where biases are new."""
+    """Return the seconds of a sweep: numbers, rows of the units that flip, and all fields if biases are new."""
     is_listed = model.is_sparse or model.weight_count < LISTED_SHARE * model.n**2
     row = model.weight_count / max(1, model.n) if is_listed else model.n
     update = NUMBA_NUMBER + NUMBA_WEIGHT * row * flips
@@ -196,7 +196,7 @@ def numba_seconds(model: BoltzmannMachine, n_chains: int, flips: float, new_bias
 def flip_share(model: BoltzmannMachine, s: np.ndarray) -> float:
     """Return the share of units that flip in a sweep of states s (n, chains), by the fields of the first chains.
 
-    A unit that feels h turns +1 with p = 1 / (1 + exp(-2 h / T)); one that was drawn so before flips with
+    A unit in the field h becomes +1 with p = 1 / (1 + exp(-2 h / T)); if its sign was drawn so before, it flips with
 
         2 p (1 - p) = 1 / (2 cosh(h / T)^2)
     """
@@ -207,7 +207,7 @@ def flip_share(model: BoltzmannMachine, s: np.ndarray) -> float:
 
 
 def _numba() -> Any:
-    """Import Numba only here: it costs a fifth of a second, and its absence a sentence."""
+    """Import Numba, only here since that takes a fifth of a second; raise an error that says how to install it."""
     try:
         return import_module(f"{__name__.rpartition('.')[0]}.numba_engine")
     except (ImportError, OSError, MemoryError) as error:

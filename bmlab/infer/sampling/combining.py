@@ -4,8 +4,8 @@ Runs of N_r draws each have the weights a_r = N_r / sum N, and independent error
 
     x = sum_r a_r x_r,      stderr^2 = sum_r a_r^2 stderr_r^2.
 
-Where runs are 32 or more, or disagree, or do not know their own error, the spread of the runs says more.  The weights
-of annealed importance sampling are averaged, not its log Z: the mean of exp(log Z) has no bias, that of log Z has.
+If there are 32 runs or more, or if they disagree or do not state an error, the spread of the runs is used instead.
+Annealed importance sampling averages its weights, not its log Z: the mean of exp(log Z) has no bias, that of log Z has.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ COMBINE_EXAMPLE = "pass [bmlab.gibbs(model, rng=seed) for seed in range(8)]"
 
 @show_call()
 def combine(answers: Iterable[Estimate]) -> Estimate:
-    """Put the answers of independent runs of gibbs(), temper() or ais() about one machine together, as one answer.
+    """Combine the answers of independent runs of gibbs(), temper() or ais() about one machine into one answer.
 
-    answers   Estimates of one of the three, each run with a seed of its own, on whatever machine of a cluster
-    mean, corr, log_z   averages by the number of draws; of ais() by the weights of all runs, as if they were one run
-    stderr    of independent runs: the root of the sum of their squares.  The spread of the runs, wider by Student's t
-              where they are fewer than 32, where they are 32 or more, disagree, or state no error.
-    converged as the method itself says, of R-hat over the chains of all runs (info["rhat"]); of ais() of all weights
-    state     the chains, or runs, of all; of ladders only where they share their temperatures
-    info      "runs", beside what the method has: "rhat", "ess" (the sum), "n_draws"
-    Raises ValueError for no answer, those of other methods, of different methods or of different machines, and for two
-    that began with the same random numbers (info["streams"]): one run, or one seed, counted twice.
+    answers   Estimates of one of these methods, each run with its own seed, possibly on different computers
+    mean, corr, log_z   averages weighted by the number of draws; for ais() by the weights of all runs, as in one run
+    stderr    the root of the sum of squared (weighted) errors.  If there are 32 runs or more, or if they disagree or
+              state no error, the spread of the runs, wider by Student's t if they are fewer than 32.
+    converged the method's own test: R-hat over the chains of all runs (info["rhat"]); for ais() all weights together
+    state     the chains, or runs, of all answers; for ladders only if they share their temperatures
+    info      "runs", and the entries of the method: "rhat", "ess" (the sum), "n_draws"
+    Raises ValueError if there is no answer, for other methods, for different methods or machines, and for two answers
+    from the same random numbers (info["streams"]), such as one run or one seed given twice.
 
     >>> runs = [bmlab.ais(bmlab.medium(), rng=seed, n_chains=100, n_temperatures=100) for seed in range(4)]
     >>> log_z = bmlab.combine(runs).log_z
@@ -98,13 +98,13 @@ def _check_independent(runs):
 
 
 def _streams(runs):
-    """Return the streams of random numbers of all runs, if each says its own."""
+    """Return the streams of random numbers of all runs, if every run states its own."""
     streams = [run.info.get("streams") for run in runs]
     return {} if None in streams else {"streams": tuple(stream for own in streams for stream in own)}
 
 
 def _belong_together(one, other):
-    """Whether two answers are of one method about one machine, stored alike."""
+    """Whether two answers are of the same method and machine, with the same layout."""
     if one.method != other.method or is_sparse(one.corr) != is_sparse(other.corr):
         return False
     return one.model is not None and other.model is not None and same_machine(one.model, other.model)
@@ -156,8 +156,8 @@ def _of_chains(runs):
 
 
 def _averaged(values, errors, n_draws, by_spread):
-    """Return the mean of values (runs, ...) by their draws, and its error: of the stated errors, or of the spread."""
-    one_more = np.fmin(errors.max(0), 2 / len(values))  # what one more run could change; 0 on the diagonal
+    """Return the mean of values (runs, ...) weighted by draws, and its error, from the stated errors or the spread."""
+    one_more = np.fmin(errors.max(0), 2 / len(values))  # the change by one more run; 0 on the diagonal
     mean, of_spread = mean_and_stderr(values, n_draws, least=one_more)
     if by_spread or np.isnan(errors).any():
         return mean, of_spread

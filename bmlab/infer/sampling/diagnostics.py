@@ -1,7 +1,7 @@
 """Convergence diagnostics: split R-hat, effective sample size, standard errors of independent groups.
 
 Agreement is judged on the averages of each chain over short spans of sweeps, by split R-hat and the effective sample
-size.  A unit has two values, so that ranks would add nothing.  Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021),
+size.  Ranks are not needed, since a unit has two values.  Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021),
 Bayesian Analysis 16, 667.
 """
 
@@ -15,19 +15,19 @@ import scipy
 from ...checking.arrays import no_such_attribute
 from ...checking.validation import summary
 
-RHAT_LIMIT = 1.01  # of chains that agree, below: the limit of Vehtari et al., for every sampler that has chains
-EFFECTIVE_DRAWS = 400  # of a unit: below, R-hat and ESS are too noisy themselves to be trusted, Vehtari et al.
+RHAT_LIMIT = 1.01  # chains agree if R-hat is below: the limit of Vehtari et al., for every sampler with chains
+EFFECTIVE_DRAWS = 400  # per unit; with fewer, R-hat and ESS are themselves too noisy (Vehtari et al.)
 STDERR_GROUPS = 32  # independent groups whose spread is the error
-MIN_DRAWS = 4  # of a chain: the halves of fewer have no variance
+MIN_DRAWS = 4  # per chain: half-chains of fewer draws have no variance
 SPAN_STRIP = 2**18  # numbers that are averaged together
 
 
 class SplitStatistics(NamedTuple):
-    """What R-hat is made of: `count` halves of chains with so many `draws`; all else (n,), of each unit.
+    """The statistics behind R-hat: `count` half-chains of `draws` draws; the other fields are (n,), one per unit.
 
-    mean       over all halves
-    between    variance of the halves' means
-    within     mean of the halves' variances
+    mean       over all half-chains
+    between    variance of the half-chains' means
+    within     mean of the half-chains' variances
     """
 
     count: int
@@ -41,11 +41,11 @@ class SplitStatistics(NamedTuple):
 
     @property
     def rhat(self) -> float:
-        """The largest split R-hat of a unit; 1 where none has moved, nan where halves are too short."""
+        """The largest split R-hat of a unit; 1 if no unit has moved, nan if half-chains are too short."""
         if self.draws < MIN_DRAWS // 2:
             return np.nan
         moved = (self.between > 0) | (self.within > 0)
-        with np.errstate(divide="ignore"):  # chains that stand still, each elsewhere
+        with np.errstate(divide="ignore"):  # chains that never move, in different states
             ratio = self.between[moved] / self.within[moved]
         return float(np.sqrt(ratio + (self.draws - 1) / self.draws).max(initial=0)) if moved.any() else 1.0
 
@@ -73,10 +73,11 @@ def pooled_statistics(runs: list[SplitStatistics]) -> SplitStatistics:
 
 
 def widened(count: int) -> float:
-    """Return what the spread of few independent groups is multiplied by, for twice the error to cover as with 32.
+    """Return the factor by which to widen the error of few groups, so that two errors cover as much as with 32 groups.
 
-    Of `count` groups error / spread follows Student's t of count - 1 degrees: 94.6 % within 2 at 32 groups, 70 % at
-    two.  So the factor is the ratio of quantiles: 5.9 for 2 groups, 1.1 for 10, 1 from 32 on, nan for one.
+    For `count` groups error / spread follows Student's t with count - 1 degrees of freedom: within 2 it has 94.6 % for
+    32 groups, 70 % for two.  So the factor is the ratio of quantiles: 5.9 for 2 groups, 1.1 for 10, 1 from 32 on, nan
+    for one.
     """
     return (
         max(1.0, float(scipy.special.stdtrit(count - 1, scipy.special.stdtr(STDERR_GROUPS - 1, 2.0))) / 2)
@@ -86,10 +87,10 @@ def widened(count: int) -> float:
 
 
 def wilson_stderr(x: Any, count: Any) -> Any:
-    """Return half of what reaches both ends of Wilson's interval of z = 2 from averages x of `count` values -1/+1.
+    """Return half of the distance from averages x of `count` values -1/+1 to the farther end of Wilson's interval.
 
-    (z^2 |x| + z root(count (1 - x^2) + z^2)) / (count + z^2), where the spread alone covers a value that few of them
-    have 81 times in 100: Wilson (1927), J. Am. Stat. Assoc. 22, 209.
+    With z = 2, (z^2 |x| + z root(count (1 - x^2) + z^2)) / (count + z^2) is that distance.  Errors from the spread
+    alone cover only 81 times in 100 if few of the values differ.  Wilson (1927), J. Am. Stat. Assoc. 22, 209.
     """
     return (2 * np.abs(x) + np.sqrt(count * np.maximum(1 - np.square(x), 0) + 4)) / (count + 4)
 
@@ -97,15 +98,15 @@ def wilson_stderr(x: Any, count: Any) -> Any:
 def mean_and_stderr(groups: np.ndarray, weight: np.ndarray, least: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Average independent groups (g, ...) by weight (g,); return (mean, stderr), nan for the error of one group.
 
-    The error of fewer than 32 groups is widened().  Groups that agree to the last draw prove nothing: there the mean
-    is theirs, without the rounding of a sum that may take it beyond 1, and the error is `least`.
+    The error of fewer than 32 groups is widened().  Groups that agree exactly do not prove their value: the error is
+    then `least`, and the mean is that value itself, as the rounding of a sum may take it beyond 1.
     """
     normalised = weight / weight.sum()
     mean, count = np.tensordot(normalised, groups, 1), len(groups)
     if count == 1:
         return mean, np.full_like(mean, np.nan)
     spread, agree = np.zeros_like(mean), np.ones(np.shape(mean), bool)
-    for p, group in zip(normalised, groups, strict=True):  # one after the other: they may be large
+    for p, group in zip(normalised, groups, strict=True):  # one at a time: they may be large
         spread += (p * (group - mean)) ** 2
         agree &= group == groups[0]
     stderr = widened(count) * np.sqrt(spread * count / (count - 1))
@@ -113,9 +114,9 @@ def mean_and_stderr(groups: np.ndarray, weight: np.ndarray, least: Any = 0.0) ->
 
 
 def agreement(spans: np.ndarray, variance: np.ndarray | None = None) -> tuple[float, float]:
-    """Return (largest split R-hat, smallest ESS) of series (quantities, chains, spans); nan where they are too short.
+    """Return (largest split R-hat, smallest ESS) of series (quantities, chains, spans); nan if they are too short.
 
-    Of no quantity there is nothing to sample: 1 and inf.
+    Without quantities the result is 1 and inf.
     `variance` (quantities,) of single draws turns the ESS of the spans' averages into a number of draws.
     """
     is_single, draws = spans.shape[1] == 1, spans.shape[2]
@@ -123,10 +124,10 @@ def agreement(spans: np.ndarray, variance: np.ndarray | None = None) -> tuple[fl
         return 1.0, np.inf
     if draws < MIN_DRAWS * (1 + is_single):
         return np.nan, np.nan
-    if is_single:  # the halves of one chain are two
+    if is_single:  # its two halves are compared
         spans = spans[:, :, : draws // 2 * 2].reshape(len(spans), 2, -1)
     moved = np.flatnonzero(np.ptp(spans, axis=(1, 2)) > 0)
-    if not len(moved):  # many chains agree; one alone may be stuck
+    if not len(moved):  # many chains agree; a single chain may be stuck
         return (np.nan, np.nan) if is_single else (1.0, float(spans.shape[1] * spans.shape[2]))
     worst, least, step = [], [], max(1, SPAN_STRIP // spans[0].size)
     for units in np.split(moved, range(step, len(moved), step)):
@@ -146,12 +147,12 @@ def halves(x: np.ndarray) -> np.ndarray:
 def split_rhat(x: np.ndarray) -> np.ndarray:
     """Return the root of (variance over all chains) / (variance inside chains), for halves x (..., chains, draws)."""
     draws, within = x.shape[-1], x.var(-1, ddof=1).mean(-1)
-    with np.errstate(divide="ignore", invalid="ignore"):  # chains that stand still
+    with np.errstate(divide="ignore", invalid="ignore"):  # chains that never move
         return np.sqrt(x.mean(-1).var(-1, ddof=1) / within + (draws - 1) / draws)
 
 
 def effective_size(x: np.ndarray) -> np.ndarray:
-    """Return the number of independent draws whose mean errs like that of x (..., chains, draws).
+    """Return the number of independent draws whose mean has the error of the mean of x (..., chains, draws).
 
     The sum over all lags of the autocorrelation rho_t ends where a pair rho_2k + rho_2k+1 falls below 0, and no pair
     may be larger than the one before: Geyer (1992), Statistical Science 7, 473.
@@ -162,7 +163,7 @@ def effective_size(x: np.ndarray) -> np.ndarray:
     power = (waves.real**2 + waves.imag**2).mean(-2)
     covariance = np.fft.irfft(power)[..., :draws] / draws
     within = covariance[..., :1] * draws / (draws - 1)
-    with np.errstate(divide="ignore", invalid="ignore"):  # series that stand still
+    with np.errstate(divide="ignore", invalid="ignore"):  # constant series
         rho = 1 - (within - covariance) / (covariance[..., :1] + mean.var(-1, ddof=1)[..., None])
     rho[..., 0] = 1
     pairs = rho[..., : 2 * max(1, (draws - 1) // 2)].reshape(*rho.shape[:-1], -1, 2).sum(-1)

@@ -2,13 +2,13 @@
 
     p(s_i = +1 | the others) = 1 / (1 + exp(-2 h_i / T)),     h_i = sum_j w_ij s_j + b_i
 
-A unit turns +1 where a uniform number u is below that.  Each update leaves p(s) unchanged (detailed balance), hence
-so does a sweep over all units in any order that does not look at the states.  Units that are not coupled to each
-other may turn together: a class of one colour (a checkerboard, a layer).  Geman and Geman (1984), IEEE PAMI 6, 721;
+A unit becomes +1 if a uniform number u is below that.  Each update leaves p(s) unchanged (detailed balance), hence so
+does a sweep over all units in any order that does not depend on the states.  Units that are not coupled to each other
+can be updated together: a class of one colour (a checkerboard, a layer).  Geman and Geman (1984), IEEE PAMI 6, 721;
 for these machines Ackley, Hinton and Sejnowski (1985), eq. 3.
 
-Metropolis' rule proposes to turn the unit over, and accepts with probability min(1, exp(-(E' - E)/T)): Metropolis and
-others (1953), J. Chem. Phys. 21, 1087.  It flips more often than Gibbs' rule; for p(s) both are right.
+Metropolis' rule proposes to flip the unit, and accepts with probability min(1, exp(-(E' - E)/T)): Metropolis and
+others (1953), J. Chem. Phys. 21, 1087.  It flips more often than Gibbs' rule; both sample p(s).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from .averages import average
 from .chains import Chains, stream_of
 from .diagnostics import EFFECTIVE_DRAWS, RHAT_LIMIT
 
-DEFAULT_CHAINS = 100  # where neither start nor n_chains says how many
-BYTES_A_UNIT = 120.0  # of a chain: its states, their sums over sixteen spans, and random numbers
+DEFAULT_CHAINS = 100  # without start and n_chains
+BYTES_A_UNIT = 120.0  # per chain: states, their sums over sixteen spans, and random numbers
 DISAGREEMENT_ADVICE = ": the chains disagree, or are too short to tell. Raise n_sweeps and burn_in, or use temper()."
 
 
@@ -45,16 +45,16 @@ def sweep(
 ) -> np.ndarray:
     """Update one unit after the other in all chains: s (..., n) and uniforms u (..., n) give new states (..., n).
 
-    Deterministic: the same s and u give the same states.  The readable reference of what gibbs() does fast.
-    u       a unit turns +1 where u is below its chance: below 0 for certain, from 1 on never
-    units   which unit the k-th column of u is for; None: 0, 1, ..., n - 1
+    Deterministic: the same s and u give the same states.  It is the readable reference for gibbs(), which is faster.
+    u       a unit becomes +1 if u is below its probability: always if u < 0, never if u >= 1
+    units   the unit of each column of u; None: 0, 1, ..., n - 1
     rule    "gibbs", or "metropolis"
 
     >>> bmlab.sweep(bmlab.toy(), [-1, 1, 1], [0.5, 0.5, 0.9])  # at u = 1/2 a unit goes where its field points
     array([ 1.,  1., -1.])
     """
     s, u, line = _checked_sweep(model, s, u, units, rule)
-    with np.errstate(over="ignore"):  # where exp() leaves a double, p is 0
+    with np.errstate(over="ignore"):  # if exp() overflows, p is 0
         for k, i in enumerate(line):
             index, w = neighbours(model, i)
             h = s[..., index] @ w + model.biases[i]
@@ -64,7 +64,7 @@ def sweep(
 
 
 def chance_of_plus(x: np.ndarray, s: np.ndarray, rule: str = "gibbs") -> np.ndarray:
-    """Return p(+1) of units that stand at s = -1/+1 and feel x = 2 h / T, by Gibbs' rule or Metropolis'."""
+    """Return p(+1) of units in states s = -1/+1 with x = 2 h / T, by Gibbs' rule or Metropolis'."""
     if rule == "gibbs":
         return 1 / (1 + np.exp(-x))
     turn = np.exp(np.minimum(-s * x, 0))
@@ -72,7 +72,7 @@ def chance_of_plus(x: np.ndarray, s: np.ndarray, rule: str = "gibbs") -> np.ndar
 
 
 def _checked_sweep(model, s, u, units, rule):
-    """Return a copy of the states, the uniforms, and the units in line."""
+    """Return a copy of the states, the uniforms, and the units in order."""
     check_model(model)
     check_choice("rule", rule, ("gibbs", "metropolis"))
     line = range(model.n) if units is None else model.indices(units).tolist()
@@ -113,22 +113,23 @@ def gibbs(
     backend: str = "auto",
     n_draws: int = 0,
 ) -> Estimate:
-    """Answer by Gibbs sampling: average over `n_sweeps` of `n_chains` chains side by side, after `burn_in` sweeps.
+    """Answer by Gibbs sampling: average over `n_sweeps` sweeps of `n_chains` parallel chains, after `burn_in` sweeps.
 
-    start     states (chains, n) to go on from, or (chains, v) for the first v units only: the others then get one
-              sweep given these.  None: random states.  The last states are the Estimate's `state`.
-    n_chains  None: as many as `start` has, else 100
-    every     measure after each so many sweeps, n_sweeps // every times; 1 has the least error for its time, but for
-              means near a critical point
-    backend   "numpy", "numba", or "auto"; the chains are the same to the bit
-    n_draws   keep so many of the states that are measured, evenly spread, as the Estimate's `draws` (draws, chains, n)
-    log_z     is nan: chains give ratios of probabilities only.
-    stderr    spread of independent groups of chains (where chains are fewer than 32, of parts of their time that hold
-              three independent draws each; wider by Student's t where these are fewer than 32; nan where there is one).
-    converged R-hat of every unit below 1.01, and 400 effective draws of each, see diagnostics.py; no such test sees a
-              mode that no chain has averages.  info has R-hat and the effective sample size of the worst unit.
-    Classes of units that are not coupled turn together, one class after the other.
-    Raises ValueError for no chain or sweep, an unknown option, and a start that does not fit.
+    start     first states (chains, n), or (chains, v) of the first v units only: the others then get one sweep given
+              these.  Default: random states.  The last states are the Estimate's `state`.
+    n_chains  default: the number of chains in `start`, else 100
+    every     sweeps between measurements; 1 gives the smallest error for the time, except for means near a critical
+              point
+    backend   "numpy", "numba", or "auto"; the chains are exactly the same
+    n_draws   number of measured states to keep, evenly spread, as the Estimate's `draws` (draws, chains, n)
+    log_z     nan: chains give ratios of probabilities only.
+    stderr    spread of independent groups: of chains, or if chains are fewer than 32, of parts of their time with three
+              independent draws each; wider by Student's t if there are fewer than 32 groups, nan for one.
+    converged whether R-hat of every unit is below 1.01, with 400 effective draws of each, see diagnostics.py; no such
+              test sees a mode that no chain has visited.  info has R-hat and the effective sample size, of the worst
+              unit.
+    Each class of units that are not coupled is updated at once, one class after the other.
+    Raises ValueError if there is no chain or sweep, for an unknown option, and for a start that does not fit.
 
     >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])
     >>> answer = bmlab.gibbs(pair, rng=0)
@@ -175,7 +176,7 @@ def gibbs(
 
 
 def keep_draws(blocks: Iterable[np.ndarray], draws: int, measured: int, kept: list[np.ndarray]) -> Iterator[np.ndarray]:
-    """Pass blocks of states (sweeps, n, chains) on; keep `draws` states (chains, n), evenly spread over all of them."""
+    """Yield blocks of states (sweeps, n, chains) unchanged; add `draws` evenly spread states (chains, n) to `kept`."""
     places, done = np.arange(1, draws + 1) * measured // max(draws, 1) - 1, 0
     for block in blocks:
         inside = places[(done <= places) & (places < done + len(block))] - done
@@ -185,7 +186,7 @@ def keep_draws(blocks: Iterable[np.ndarray], draws: int, measured: int, kept: li
 
 
 def check_chains(model: BoltzmannMachine, n_chains: float) -> None:
-    """Raise ValueError where so many chains, and what is kept of each, are more than the memory to spend."""
+    """Raise ValueError if the chains, with their sums, would take more than the memory to spend."""
     check_memory(
         f"{n_chains:,} chains of {model.n:,} units would be kept", BYTES_A_UNIT * model.n * n_chains, "use fewer chains"
     )
@@ -194,9 +195,9 @@ def check_chains(model: BoltzmannMachine, n_chains: float) -> None:
 def first_states(
     model: BoltzmannMachine, rng: np.random.Generator, start: ArrayLike | None, n_chains: int | None
 ) -> np.ndarray:
-    """Return states (chains, n): random, as given, or completed by one sweep of the units that are missing.
+    """Return states (chains, n): random, as given, or completed by one sweep of the missing units.
 
-    Raises ValueError where start is not (chains, n) or (chains, v), or has not n_chains rows.
+    Raises ValueError if start is not (chains, n) or (chains, v), or does not have n_chains rows.
     """
     n_chains = n_chains if n_chains is None else check_count("n_chains", n_chains)
     check_chains(model, n_chains or DEFAULT_CHAINS)

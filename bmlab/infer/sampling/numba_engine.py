@@ -1,14 +1,14 @@
-"""Gibbs sweeps compiled by Numba: dense, sparse and lattice kernels; imported only where Numba is installed.
+"""Gibbs sweeps compiled by Numba: dense, sparse and lattice kernels; imported only if Numba is installed.
 
-Machines keep all fields h (chains, n) and change them where a unit flips: a sweep costs as many rows of the weights as
-there are flips, rows of n numbers in a full machine, of its neighbours in a sparse one.  On a lattice, where at most
-four neighbours pull alike, a field is one of five numbers, and a unit turns up where k < edge:
+The kernels keep all fields h (chains, n) and update them if a unit flips: a sweep costs one row of the weights per
+flip, n numbers in a dense machine, the neighbours in a sparse one.  On a lattice with at most four equal couplings per
+unit a field is one of five numbers, and a unit becomes +1 if k < edge:
 
     h_i = J (s_a + s_b + s_c + s_d) + b_i,        edge = 65536 / (1 + exp(-2 h_i / T)) rounded down.
 
-The first bits of a draw decide nearly always.  On a lattice what they leave open is marked, and decided after by all
-digits: a loop with something rare inside is not vectorised.  Unsigned indices spare the test for negative ones; rows
-that begin on a cache line (64 bytes) are read twice as fast.
+The first bits of a draw nearly always decide.  On a lattice the undecided draws are marked, and decided afterwards by
+all digits: a loop with a rare branch inside is not vectorised.  Unsigned indices avoid the test for negative ones; rows
+that start on a cache line (64 bytes) are read twice as fast.
 """
 
 from __future__ import annotations
@@ -30,26 +30,24 @@ from .numpy_engine import Sweeps, fine_digits, stream
 
 REFRESH_EVERY = 128  # sweeps after which kept fields are summed anew, before rounding adds up
 UPDATES_A_THREAD = 2**18  # updates that are worth a thread
-CHAIN_BLOCK = 32  # chains whose fields stay in the first-level cache; from so many on a lattice has its own loop
-LOGIT_EDGES = np.r_[
-    -np.inf, scipy.special.logit(np.arange(1, 256) / 256), np.inf
-]  # logit(u) where bins of u begin and end
+CHAIN_BLOCK = 32  # chains whose fields stay in the first-level cache; with so many, a lattice has its own loop
+LOGIT_EDGES = np.r_[-np.inf, scipy.special.logit(np.arange(1, 256) / 256), np.inf]  # logit(u) at the ends of bins of u
 
 
 class NumbaEngine:
-    """Sweep chains by compiled loops; keep the fields from one call to the next, but where biases were replaced."""
+    """Sweep chains by compiled loops; keep the fields from one call to the next, unless biases were replaced."""
 
     def __init__(self, model: BoltzmannMachine, classes: ColourClasses, n_chains: int):
         self.model, self.line = model, classes.order
         self.near: Any = None  # the neighbours of a lattice
-        self.edges: Any = None  # of a lattice, with the beta that they are for
+        self.edges: Any = None  # of a lattice, with their beta
         self.fields: Any = None
-        self.age: int | None = None  # sweeps since the fields were summed; None where they are not those of the states
+        self.age: int | None = None  # sweeps since the fields were summed; None if they are out of date
         if model.is_sparse or model.weight_count < LISTED_SHARE * model.weights.size:
             self.weights: Any = scipy.sparse.csr_array(model.weights)
             self.near = lattice_neighbours(self.weights) if n_chains >= CHAIN_BLOCK else None
             places = self.weights.indptr.astype(np.int64), self.weights.indices.astype(np.int64)
-            self.kernel, self.arrays = _sparse, (*places, self.weights.data.copy())  # of one type: compiled once
+            self.kernel, self.arrays = _sparse, (*places, self.weights.data.copy())  # in one type, to compile once
         else:
             self.weights = aligned(model.weights.shape)
             self.weights[:, : model.n] = model.weights
@@ -74,7 +72,7 @@ class NumbaEngine:
         self.age = self.age + len(sweeps.k) if sweeps.biases is None else None
 
     def energies(self, states: np.ndarray) -> np.ndarray:
-        """Return the energy of each chain (chains,): of fields h that are those of the states, -(h + b) s / 2."""
+        """Return the energy of each chain (chains,): -(h + b) s / 2 from fields h, if they are up to date."""
         if self.age is None:
             return energy_of(self.model, states.T)
         return self.model.offset - _products(self.fields, self.model.biases, states) / 2
@@ -86,7 +84,7 @@ class NumbaEngine:
             self.fields[:, : self.model.n] = states.T.astype(float) @ self.model.weights + biases
 
     def _edges(self, beta, biases, own):
-        """Return the edges of a lattice; of the machine's own biases they are kept while beta stays."""
+        """Return the edges of a lattice; with the machine's own biases they are kept until beta changes."""
         if not own:
             return lattice_edges(self.weights, biases, beta)
         if self.edges is None or self.edges[0] != beta:
@@ -95,7 +93,7 @@ class NumbaEngine:
 
 
 def aligned(shape):
-    """Return zeros (rows, columns) whose rows begin on cache lines of 64 bytes, and are made longer for that."""
+    """Return zeros (rows, columns), padded so that each row starts on a cache line of 64 bytes."""
     shape = shape[0], -(-shape[1] // 8) * 8
     raw = np.zeros(prod(shape) + 8)
     skip = -raw.__array_interface__["data"][0] % 64 // 8
@@ -103,7 +101,7 @@ def aligned(shape):
 
 
 def _in_threads(kernel, arrays, states, sweeps, line):
-    """Call a kernel on ranges of the chains, one a thread."""
+    """Call a kernel on ranges of the chains, one per thread."""
     count, place, beta2 = states.shape[1], np.uint64(sweeps.place), 2 * sweeps.beta
 
     def part(ends):
@@ -141,7 +139,7 @@ def _products(h, biases, s):
 
 @_compiled
 def _accepts(x, k, seed, place):
-    """Whether x = 2 h / T is above logit(u), by the first bits k of u and, in doubt, by the digits that follow."""
+    """Whether x = 2 h / T is above logit(u), by the first bits k of u and, if these do not decide, by all digits."""
     bin_ = _U(k >> 8)
     up = x > LOGIT_EDGES[bin_ + _U(1)]
     if (x > LOGIT_EDGES[bin_]) == up:
@@ -152,7 +150,7 @@ def _accepts(x, k, seed, place):
 
 @_inlined
 def _update_unit(i, s, h, k, beta2, seeds, place, first, last, flips):
-    """Set unit i in chains first to last, list those where it flips, and return how many these are."""
+    """Set unit i in chains first to last, list the chains in which it flips, and return their number."""
     state, flipped = s[i], _U(0)
     for c in range(first, last):
         new = np.int8(2 * _accepts(beta2[c] * h[c, i], k[c], seeds[c], place) - 1)
@@ -164,7 +162,7 @@ def _update_unit(i, s, h, k, beta2, seeds, place, first, last, flips):
 
 @_compiled
 def _copied(s, out, t, every, first, last):
-    """Copy the states of chains first to last, where they are wanted after sweep t."""
+    """Copy the states of chains first to last, if they are wanted after sweep t."""
     if len(out) and (t + 1) % every == 0:
         for i in range(_U(len(s))):
             for c in range(_U(first), _U(last)):
@@ -173,7 +171,7 @@ def _copied(s, out, t, every, first, last):
 
 @_compiled
 def _dense(weights, h, s, k, line, beta2, seeds, place, out, every, begin, end):
-    """Sweep chains begin to end of a full machine, whose fields h (chains, n) change with each flip."""
+    """Sweep chains begin to end of a dense machine; each flip changes all fields h (chains, n) of its chain."""
     n, width, flips = _U(len(s)), _U(weights.shape[1]), np.empty(CHAIN_BLOCK, np.uint64)
     for first in range(_U(begin), _U(end), _U(CHAIN_BLOCK)):
         last = min(_U(end), first + _U(CHAIN_BLOCK))
@@ -190,7 +188,7 @@ def _dense(weights, h, s, k, line, beta2, seeds, place, out, every, begin, end):
 
 @_compiled
 def _sparse(indptr, indices, weights, h, s, k, line, beta2, seeds, place, out, every, begin, end):
-    """Sweep as _dense; of a sparse machine (CSR) a flip changes the fields of its neighbours."""
+    """Sweep as _dense(); in a sparse machine (CSR) a flip changes the fields of the neighbours only."""
     n, flips = _U(len(s)), np.empty(CHAIN_BLOCK, np.uint64)
     for first in range(_U(begin), _U(end), _U(CHAIN_BLOCK)):
         last = min(_U(end), first + _U(CHAIN_BLOCK))
@@ -206,7 +204,7 @@ def _sparse(indptr, indices, weights, h, s, k, line, beta2, seeds, place, out, e
 
 
 def lattice_neighbours(weights: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the units (n, 4) coupled to each, and masks: -1, and 0 where there is none. None for no lattice."""
+    """Return the neighbours (n, 4) of each unit, and masks: -1, or 0 if there is none; None if it is no lattice."""
     count = np.diff(weights.indptr)
     if not weights.nnz or count.max() > LATTICE_NEIGHBOURS or np.ptp(weights.data) or not weights.data[0]:
         return None
@@ -218,7 +216,7 @@ def lattice_neighbours(weights: Any) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def lattice_edges(weights: Any, biases: np.ndarray, beta: float) -> np.ndarray:
-    """Return the first bits (n, 5) below which a unit turns +1, by the sum of its neighbours: -4 or -3, to 3 or 4."""
+    """Return the first bits (n, 5) below which a unit becomes +1, by the sum of its neighbours: -4 or -3, to 3 or 4."""
     sums = 2 * np.arange(LATTICE_NEIGHBOURS + 1) - LATTICE_NEIGHBOURS + np.diff(weights.indptr)[:, None] % 2
     with np.errstate(over="ignore"):  # exp(-x) = inf: never +1
         p = 1 / (1 + np.exp(-2 * beta * (weights.data[0] * sums + biases[:, None])))
@@ -229,7 +227,7 @@ def lattice_edges(weights: Any, biases: np.ndarray, beta: float) -> np.ndarray:
 def _lattice(
     indptr, indices, weights, biases, near, masks, edges, s, k, line, beta2, seeds, place, out, every, begin, end
 ):
-    """Sweep chains begin to end of a lattice (CSR), all chains of a unit side by side."""
+    """Sweep chains begin to end of a lattice (CSR), all chains of a unit at once."""
     n, first, chains = _U(len(line)), _U(begin), _U(end - begin)
     total, doubt = np.empty(chains, np.int8), np.zeros((chains + _U(7)) // _U(8) * _U(8), np.uint8)
     words = doubt.view(np.uint64)

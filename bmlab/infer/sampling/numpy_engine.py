@@ -1,17 +1,17 @@
 """Gibbs sweeps in NumPy: block after block of units, in all chains at once.
 
-    a unit turns +1 where  u < 1 / (1 + exp(-2 h / T)),  that is where  h > t = T/2 log(u / (1 - u))
+    a unit becomes +1 if  u < 1 / (1 + exp(-2 h / T)),  that is if  h > t = T/2 log(u / (1 - u))
 
-The thresholds t of a block are made at once, and the fields of its units by one product.  Where units of a block are
-coupled they turn one after the other, and each adds what the block's units before it now are:
+The thresholds t of a block are made at once, and the fields of its units by one product.  If units of a block are
+coupled, they are updated one after the other, each with the new states of the units before it in the block:
 
     h_i = sum_{j outside, or after i} w_ij s_j + b_i + sum_{j before i} w_ij s_j'
 
-Random numbers come from streams that count, so that number k of a stream is known without the ones before:
+Random numbers come from counter-based streams: number k of a stream is computed without the numbers before it,
 
     z_k = mix(seed + k * 0x9E3779B97F4A7C15)        (SplitMix64: Steele, Lea and Flood 2014, OOPSLA)
 
-Numba's loops compile the same functions stream() and fine_digits(), and so walk alike to the bit.
+Numba's loops compile the same functions stream() and fine_digits(), and so pass through exactly the same states.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ...model import BoltzmannMachine, energy_of
 from ...running.sparsity import ColourClasses
 from ...running.threads import one_thread
 
-UNIT_BLOCK = 32  # coupled units whose fields are taken from one product
+UNIT_BLOCK = 32  # coupled units whose fields come from one product
 STREAM_STRIP = 2**13  # random numbers that are made at a time, and stay in the cache
 DENSE_SHARE = 0.9  # share of weights that are not 0, above which a product takes all columns
 
@@ -45,10 +45,10 @@ def fine_digits(word):
 
 
 class Sweeps(NamedTuple):
-    """What an engine is asked for: sweeps by uniforms, of which all first bits are given, and where to find the rest.
+    """The sweeps that an engine has to make: the first bits of all uniforms, and the place of their further digits.
 
     k            first 16 bits of each uniform (sweeps, n, chains)
-    place, seeds   their further digits begin at number `place` of the stream of each chain (chains,)
+    place, seeds   their further digits start at number `place` of the stream of each chain (chains,)
     beta, biases   (chains,) and (n,); None: the machine's own biases
     first_field  W s of the first class before the first sweep, (units, chains); None: not known
     out, every   gets the states after each `every` sweeps, (draws, n, chains)
@@ -65,12 +65,12 @@ class Sweeps(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Units that are updated together: the weights (units, columns) of what is old, (units, units) of the new."""
+    """Units that are updated together: their weights to old states (units, columns) and to new ones (units, units)."""
 
     units: Any  # indices, or a slice
     columns: Any
     old: Any
-    new: np.ndarray | None  # of the units before in the block, with ones on the diagonal; None where none are coupled
+    new: np.ndarray | None  # to units before in the block, with ones on the diagonal; None if none are coupled
 
 
 class NumpyEngine:
@@ -107,7 +107,7 @@ class NumpyEngine:
 
 
 def _uniforms(seeds, k, place):
-    """Return 65536 u, all digits, of updates number `place` and on, whose first bits are k (units, chains)."""
+    """Return 65536 u with all digits, for updates from number `place` on, with first bits k (units, chains)."""
     places = np.arange(place, place + len(k)).astype(np.uint64)
     u = fine_digits(stream(seeds, places[:, None]))
     u += k
@@ -117,7 +117,7 @@ def _uniforms(seeds, k, place):
 def _update(block, s, u, beta2, biases, field):
     """Set the units of a block in states s (n, chains), by numbers u (units, chains) between 0 and 65536.
 
-    `field` is what the weights send to the block, where that is known and the block is a whole class.
+    `field` is the field from the weights, if it is known and the block is a whole class.
     """
     units, columns, old, new = block
     h = old @ s[columns] if field is None or new is not None or len(field) != len(u) else field.copy()
@@ -126,7 +126,7 @@ def _update(block, s, u, beta2, biases, field):
     np.divide(u, least, out=least)
     np.log(least, out=least)
     least /= beta2
-    least -= h  # a unit turns +1 where what the units before in the block add is above this
+    least -= h  # a unit becomes +1 if the units before it in the block add more than this
     if new is None:
         s[units] = 1 - 2.0 * (least >= 0)
         return
@@ -138,7 +138,7 @@ def _update(block, s, u, beta2, biases, field):
 
 
 def lines(classes):
-    """Return the units in lines to be taken together: large classes as they are, small ones up to UNIT_BLOCK units."""
+    """Return the units of each block: a large class as it is, small classes joined up to UNIT_BLOCK units."""
     units, ends, cuts = classes.order, classes.offsets, [0]
     while cuts[-1] < len(units):
         fit, one = np.searchsorted(ends, [cuts[-1] + UNIT_BLOCK, cuts[-1]], side="right") - [1, 0]
@@ -147,7 +147,7 @@ def lines(classes):
 
 
 def _blocks(model: BoltzmannMachine, in_lines) -> Iterator[Block]:
-    """Yield the Block of each line of units, none of which comes twice."""
+    """Yield the Block of each line of units; no unit is in two lines."""
     full = not model.is_sparse and model.weight_count > DENSE_SHARE * model.weights.size
     for line in in_lines:
         first, count = int(line[0]), len(line)
@@ -161,7 +161,7 @@ def _blocks(model: BoltzmannMachine, in_lines) -> Iterator[Block]:
         if not full:
             columns = np.unique(rows.indices) if model.is_sparse else np.flatnonzero(rows.any(0))
             if new is not None:
-                columns = np.union1d(columns, line)  # one of them may have no partner in the block
+                columns = np.union1d(columns, line)  # some may have no partner in the block
             rows = rows[:, columns]
         if new is not None:
             rows = rows.toarray() if model.is_sparse else rows.copy()

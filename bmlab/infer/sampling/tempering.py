@@ -1,22 +1,22 @@
-"""Parallel tempering (replica exchange): copies of the machine at several temperatures, which swap them.
+"""Parallel tempering (replica exchange): copies of the machine at several temperatures, which they swap.
 
-Replica k follows p_k(s) = exp(-beta_k E(s)) / Z_k, beta_k = 1/T_k.  After each sweep neighbours swap with the chance
+Replica k follows p_k(s) = exp(-beta_k E(s)) / Z_k, beta_k = 1/T_k.  After each sweep neighbours swap with probability
 
     a = min(1, exp((beta_k - beta_{k+1}) (E_k - E_{k+1}))),
 
-which leaves the product of all p_k as it is.  So a state leaves its valley at high temperatures, which have none (at
-beta = 0 units are coins), and comes back to another one: Swendsen and Wang (1986), Phys. Rev. Lett. 57, 2607.  Even and
-odd pairs take turns, and the rungs stand where neighbours swap about half of the time, near which round trips cost
-least: Syed and others (2022), J. R. Stat. Soc. B 84, 321.
+which leaves the product of all p_k unchanged.  So a state leaves its valley at high temperatures, which have no valleys
+(at beta = 0 units are fair coins), and can return to another valley: Swendsen and Wang (1986), Phys. Rev. Lett. 57,
+2607.  Even and odd pairs take turns, and the temperatures (rungs) are such that neighbours swap about half of the time,
+near which round trips cost least: Syed and others (2022), J. R. Stat. Soc. B 84, 321.
 
 From Z = 2^n at beta = 0, by thermodynamic integration in steps of Bennett's acceptance ratio (BAR), follows log Z:
 
     log Z_0 = n log 2 + sum_k d_k,      d_k = log(Z_k / Z_{k+1}) = -D_k M_k + log <f(D_k (M_k - E))>_{k+1}
                                                                            - log <f(D_k (E - M_k))>_k
 
-with D_k = beta_k - beta_{k+1} and f(x) = 1/(1 + exp(-x)), whatever M_k is (Bennett 1976, J. Comput. Phys. 22, 245,
-eq. 7).  There is no discretisation error, and the noise is seen by comparing ladders.  It is least where the two
-averages are equal, D_k M_k = -d_k; elsewhere one of them may rest on states that are never drawn.
+with D_k = beta_k - beta_{k+1} and f(x) = 1/(1 + exp(-x)), for any M_k (Bennett 1976, J. Comput. Phys. 22, 245, eq. 7).
+There is no discretisation error, and the noise is estimated by comparing ladders.  It is least if the two averages are
+equal, D_k M_k = -d_k; otherwise one of them may depend on states that are never drawn.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ from .chains import Chains, stream_of
 from .diagnostics import RHAT_LIMIT, mean_and_stderr
 from .gibbs import check_chains, keep_draws
 
-DEFAULT_LADDERS = 32  # where neither start nor n_ladders says how many
-ASSUMED_RUNGS = 10  # of a ladder, for the estimate of its memory before its temperatures are chosen
-MIN_ROUND_TRIPS = 10  # a ladder, for converged
-BLOCK_SPINS = 2**20  # in a block of the coldest states, kept until they are summed
+DEFAULT_LADDERS = 32  # without start and n_ladders
+ASSUMED_RUNGS = 10  # per ladder, to estimate its memory before its temperatures are chosen
+MIN_ROUND_TRIPS = 10  # per ladder, for converged
+BLOCK_SPINS = 2**20  # in a block of states at the lowest temperature, kept until they are summed
 TARGET_REJECTION = 0.5  # of the swaps of two neighbours: Syed and others (2022)
 COOLING_SWEEPS = 20  # at each temperature of the first cooling
-STILL_SPREAD = 1e-12  # of an energy, as a share of it: less is rounding
-PILOT_SWEEPS = 100  # in which rejected swaps are counted
+STILL_SPREAD = 1e-12  # relative spread of an energy below which it is rounding
+PILOT_SWEEPS = 100  # sweeps in which rejected swaps are counted
 EQUALISING_ROUNDS = 3  # of pilot sweeps, after each of which the rungs are placed anew
-MIDPOINT_SWEEPS = 100  # the last of the burn-in, from whose energies the M_k of Bennett's averages follow
+MIDPOINT_SWEEPS = 100  # last sweeps of the burn-in, whose energies give the M_k of Bennett's averages
 MIDPOINT_ITERATIONS = 20  # of M_k towards equal averages
 
 
@@ -85,18 +85,18 @@ def temper(
     """Answer by parallel tempering (replica exchange): average over `n_sweeps` of `n_ladders` ladders, after `burn_in`.
 
     A ladder is one replica of the machine at each temperature; ladders are independent of each other.
-    start         the `state` of a former answer, to go on from; it brings its temperatures along
-    temperatures  increasing, from model.temperature (the answer is for this one); np.inf is allowed.  None: a pilot
-                  run finds some up to np.inf whose neighbours swap about half of the time, fixed from there on.
-    n_ladders     None: as many as `start` has, else 32; each costs a chain at every temperature
-    n_draws       keep so many states at the machine's temperature, evenly spread, as `draws` (draws, n_ladders, n)
-    log_z         nan unless the last temperature is np.inf, and where the energies of two neighbours never meet.
-    stderr        spread of the independent ladders, wider by Student's t where they are fewer than 32; nan for log_z of
-                  a single one.  Of means and correlations as in gibbs().
-    converged     R-hat of every unit below 1.01, as in gibbs(), and ten round trips a ladder: from hot to cold and
-                  back.  A valley that no ladder has found is not seen by any such test.
-    info          temperatures; acceptance (rungs - 1,) of swaps; round_trips a ladder; rhat
-    Raises ValueError where temperatures do not begin with the machine's or do not increase.
+    start         the `state` of a former answer, to continue it, with its temperatures
+    temperatures  increasing, starting with model.temperature, for which the answer is; np.inf is allowed.  Default: a
+                  pilot run chooses temperatures up to np.inf whose neighbours swap about half of the time.
+    n_ladders     default: the number in `start`, else 32; each ladder has a chain at every temperature
+    n_draws       number of states to keep at the machine's temperature, evenly spread, as `draws` (draws, n_ladders, n)
+    log_z         nan unless the last temperature is np.inf; nan if the energies of two neighbours never overlap.
+    stderr        spread of the independent ladders, wider by Student's t if they are fewer than 32; nan for log_z of a
+                  single ladder.  For means and correlations as in gibbs().
+    converged     whether R-hat of every unit is below 1.01, as in gibbs(), with ten round trips per ladder, from hot to
+                  cold and back.  No such test sees a valley that no ladder has found.
+    info          temperatures; acceptance (rungs - 1,) of swaps; round_trips per ladder; rhat
+    Raises ValueError if temperatures do not start with the machine's or do not increase.
 
     >>> log_z = bmlab.temper(bmlab.toy(), rng=0, n_sweeps=500).log_z
     >>> abs(log_z - bmlab.exact(bmlab.toy()).log_z) < 4 * log_z.stderr
@@ -187,7 +187,7 @@ def _check_start(start, temperatures, n_ladders, n):
 
 @stored()
 class TemperingState(NamedTuple):
-    """Temperatures (rungs,) from cold to hot, and the states s (n_ladders, rungs, n) of the replicas at each.
+    """Temperatures (rungs,) in increasing order, and the states s (n_ladders, rungs, n) of the replicas at each.
 
     >>> bmlab.temper(bmlab.toy(), rng=0).state.s.shape  # 32 ladders of two replicas
     (32, 2, 3)
@@ -201,10 +201,10 @@ class TemperingState(NamedTuple):
 
 
 class ReplicaExchange:
-    """Sweeps and swaps of independent ladders of replicas, all of them chains side by side.
+    """Sweeps and swaps of independent ladders of replicas, each replica one chain.
 
-    chain_at (n_ladders, rungs) is the chain at each rung: swaps change it, and the states stay where they are.
-    planned_sweeps is how many will be made, about, by which Chains chooses its engine.
+    chain_at (n_ladders, rungs) is the chain at each rung: swaps change it and do not move the states.
+    planned_sweeps is the approximate number of sweeps, by which Chains chooses its engine.
     """
 
     def __init__(self, model: BoltzmannMachine, state: TemperingState, rng: np.random.Generator, planned_sweeps: int):
@@ -214,7 +214,7 @@ class ReplicaExchange:
         self.chains = Chains(model, state.s.reshape(self.chain_at.size, model.n).T, rng, n_sweeps=planned_sweeps)
 
     def state(self) -> TemperingState:
-        """Return the states at each rung now."""
+        """Return the present states at each rung."""
         return TemperingState(self.temperatures, self.chains.s.T[self.chain_at])
 
     def energies(self) -> np.ndarray:
@@ -232,14 +232,14 @@ class ReplicaExchange:
             self.swap(energies, self.chains.count % 2)
 
     def swap(self, energies: np.ndarray, first: int) -> None:
-        """Swap the replicas at rungs k and k + 1 with their swap chance, for k = first, first + 2, ..."""
+        """Swap the replicas at rungs k and k + 1 with their probability, for k = first, first + 2, ..."""
         cold, hot = self.chain_at[:, first:-1:2], self.chain_at[:, first + 1 :: 2]
         accepted = self.rng.random(cold.shape) < swap_chance(self.beta, energies)[:, first::2]
         cold[:], hot[:] = np.where(accepted, (hot, cold), (cold, hot))
 
 
 def swap_chance(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
-    """Return the chance (..., rungs - 1) that neighbours swap: min(1, exp((beta_k - beta_{k+1}) (E_k - E_{k+1})))."""
+    """Return p(swap) (..., rungs - 1) of neighbours: min(1, exp((beta_k - beta_{k+1}) (E_k - E_{k+1})))."""
     return np.exp(np.minimum(0, np.diff(beta) * np.diff(energies)))
 
 
@@ -248,7 +248,7 @@ def choose_temperatures(
 ) -> TemperingState:
     """Return temperatures up to np.inf whose neighbours swap about half of the time, and states at each.
 
-    planned_sweeps is how many will be made at these temperatures: Chains chooses its engine by it, nothing else does.
+    planned_sweeps is the number of sweeps at these temperatures; it affects only the choice of the engine.
     """
     state = _cool(model, rng, n_ladders, planned_sweeps)
     for _ in range(EQUALISING_ROUNDS):
@@ -257,7 +257,7 @@ def choose_temperatures(
 
 
 def _cool(model, rng, n_ladders, planned_sweeps):
-    """Cool random states by steps of 1 / (spread of E): were E normal, neighbours would swap half of the time."""
+    """Cool random states by steps of 1 / (spread of E): if E were normal, neighbours would swap half of the time."""
     chains = Chains(model, random_states(rng, model.n, n_ladders), rng, n_sweeps=planned_sweeps)
     beta, states = [0.0], []
     while True:
@@ -267,12 +267,12 @@ def _cool(model, rng, n_ladders, planned_sweeps):
         if beta[-1] == 1 / model.temperature:
             return TemperingState(_temperatures(beta[::-1]), np.stack(states[::-1], axis=1))
         spread = np.sqrt(np.var(energies, axis=0).mean())
-        is_still = spread <= STILL_SPREAD * np.abs(energies - model.offset).max()  # steps would be rounding's: endless
+        is_still = spread <= STILL_SPREAD * np.abs(energies - model.offset).max()  # only rounding
         beta.append(1 / model.temperature if is_still else min(1 / model.temperature, beta[-1] + 1 / spread))
 
 
 def _equalise_rejection(model, rng, state, planned_sweeps):
-    """Move the rungs to where all neighbours would reject equally often, by the swaps of pilot sweeps."""
+    """Place the rungs so that all neighbours would reject equally often, judged by the swaps of pilot sweeps."""
     replicas = ReplicaExchange(model, state, rng, planned_sweeps)
     rejection = 1 - np.mean([swap_chance(replicas.beta, e).mean(0) for e in replicas.sweeps(PILOT_SWEEPS)], axis=0)
     cumulative = np.append(0, np.cumsum(rejection + 1e-9))  # the communication barrier up to each rung
@@ -324,11 +324,11 @@ def sample_coldest(replicas: ReplicaExchange, statistics: ExchangeStatistics, n_
 
 
 class ExchangeStatistics:
-    """Sums over sweeps from which log Z, the acceptance of swaps and the round trips follow.
+    """Sums over sweeps that give log Z, the acceptance of swaps and the round trips.
 
     midpoints (rungs - 1,) are the M of Bennett's averages.
-    swaps (n_ladders, rungs - 1) is the sum of the chances of a swap; log_sums (2, n_ladders, rungs - 1) are the logs of
-    the sums of Bennett's f of the colder and of the hotter neighbour, which in deep cold are no doubles themselves.
+    swaps (n_ladders, rungs - 1) is the sum of the swap probabilities; log_sums (2, n_ladders, rungs - 1) are the logs
+    of the sums of Bennett's f of the colder and of the hotter neighbour; the sums may underflow at low temperatures.
     """
 
     def __init__(self, replicas: ReplicaExchange, midpoints: np.ndarray):
@@ -336,7 +336,7 @@ class ExchangeStatistics:
         self.swaps = np.zeros((len(replicas.chain_at), len(self.beta_steps)))
         self.log_sums = np.full((2, *self.swaps.shape), -np.inf)
         self.round_trips = 0
-        self.was_hot = np.zeros(replicas.chain_at.size, bool)  # since the chain was last the coldest
+        self.was_hot = np.zeros(replicas.chain_at.size, bool)  # since the chain was last at the lowest rung
 
     def add(self, energies: np.ndarray) -> None:
         """Add the energies (n_ladders, rungs) of one sweep, before the swap that follows it."""
@@ -348,9 +348,9 @@ class ExchangeStatistics:
         self.was_hot[chain_at[:, -1]] = True
 
     def log_z(self) -> Bounded:
-        """Return n log 2 + sum_k d_k (see above); nan where the ladder does not reach beta = 0, or has a gap."""
+        """Return n log 2 + sum_k d_k (see above); nan if the ladder does not reach beta = 0, or has a gap."""
         sums = np.logaddexp.reduce(self.log_sums, axis=1)
-        if self.replicas.beta[-1] > 0 or (sums.mean(0) < 0).any():  # not one draw in which two neighbours met
+        if self.replicas.beta[-1] > 0 or (sums.mean(0) < 0).any():  # two neighbours never overlapped
             return UNKNOWN
         cold, hot = means = sums - np.log(len(self.swaps))
         total = hot - cold - self.beta_steps * self.midpoints

@@ -2,14 +2,14 @@
 
     log sum over visited s of exp(-E(s)/T)  <=  log Z
 
-Every term of Z is positive, so a part of them gives a lower bound, whatever the dynamics did; but each state counts
-once, however often it was visited.  What the sum lacks is the probability of the states not visited.  After M
-independent draws from p(s) this is expected to be
+Every term of Z is positive, so any subset of the terms gives a lower bound; each state counts once, however often it
+was visited.  The relative gap is the probability of the states that were not visited.  After M independent draws from
+p(s) its expected value is
 
     sum_s p(s) (1 - p(s))^M,
 
-and it can be measured without knowing p: by the share of further draws that fall on none of the visited states.  So
-the second half of the sweeps estimates what the first half has missed.
+and it can be measured without knowing p: by the share of further draws that are in none of the visited states.  So the
+second half of the sweeps estimates the gap of the first half.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from .gibbs import first_states
 
 KEPT_STATES = 2**20  # distinct states kept of each half, those of lowest energy
 UNPACKED_ROWS = 2**14  # states unpacked at a time
-MAX_NEW_SHARE = 0.01  # of the second half's draws: no more may be new
-MIN_VISITS = 300  # draws of which none is new where at most 1 % is missed, with 95 %: the rule of three
+MAX_NEW_SHARE = 0.01  # largest share of new states in the second half's draws
+MIN_VISITS = 300  # if none of 300 draws is new, at most 1 % is missed, with 95 % confidence: the rule of three
 VISITS_ADVICE = f", of which fewer than {MIN_VISITS} tell nothing; the bound holds. Raise n_sweeps."
 MISSED_ADVICE = ", so about this share of Z is missing; the bound holds. Raise n_sweeps, or use ais()."
 
 
 class Visited(NamedTuple):
-    """Distinct states, packed to bits, with their energies and how often each was visited; all (states,)."""
+    """Distinct states, packed to bits, with their energies and numbers of visits; all (states,)."""
 
     key: np.ndarray
     energy: np.ndarray
@@ -70,18 +70,18 @@ def visited(
     n_chains: int | None = None,
     n_sweeps: int = 1000,
 ) -> Estimate:
-    """Answer by the distinct states that `n_chains` chains stood in after each of `n_sweeps` sweeps.
+    """Answer by the distinct states that `n_chains` chains visited, one per chain after each of `n_sweeps` sweeps.
 
     start, n_chains   as in gibbs(): states (chains, n), or (chains, v) for the first v units, which count as visited;
               None: 100 random states.  The last states are the Estimate's `state`.
     log_z     a proven lower bound: the log of the sum over the visited states.  If a half of the sweeps visits more
               than 2^20, those of lowest energy are kept: the bound still holds, and info["dropped"] counts the visits
-              that were let go.
-    mean, corr   of p(s) among the visited states alone, each weighted by exp(-E/T) and not by its visits.  They are
-              off by up to twice the probability of all others; there is no other error, so stderr is 0.
-    converged at most 1 % of the second half's visits were to states that the first half had not kept
-              (info["missed"]), and these were 300 or more.  A valley that no chain has found is not seen by this test.
-    Raises ValueError for less than 2 sweeps or 1 chain, and where start does not fit.
+              to states that were dropped.
+    mean, corr   of p(s) restricted to the visited states, each weighted by exp(-E/T), not by its visits.  They are off
+              by up to twice the probability of all other states; there is no other error, so stderr is 0.
+    converged whether at most 1 % of at least 300 visits in the second half were to states that the first half had not
+              kept (info["missed"]).  This test does not see a valley that no chain has found.
+    Raises ValueError for less than 2 sweeps or 1 chain, and if start does not fit.
 
     >>> bmlab.visited(bmlab.toy(), rng=0).log_z, bmlab.exact(bmlab.toy()).log_z  # all eight states are seen
     (Bounded(2.6961 (proven: at least 2.6961)), Bounded(2.6961 (exact)))
@@ -116,8 +116,8 @@ def visited(
 
 
 def unique_states(model: BoltzmannMachine, s: np.ndarray) -> Visited:
-    """Return the distinct ones of states s (N, n); two are the same where all their units are."""
-    bits = np.pad(np.asarray(s) > 0, ((0, 0), (0, 1)))  # one more, for a machine without units
+    """Return the distinct states among s (N, n)."""
+    bits = np.pad(np.asarray(s) > 0, ((0, 0), (0, 1)))  # one more bit, for a machine without units
     packed = np.ascontiguousarray(np.packbits(bits, axis=1))  # compared as text, as in learn.observations
     key = packed.view(f"S{packed.shape[1]}")[:, 0]
     return union(Visited(key, energy_of(model, s), np.ones(len(key), int)))
@@ -137,7 +137,7 @@ def log_sum(model: BoltzmannMachine, seen: Visited) -> float:
 
 
 def _sweep_on(model, seen, chains, n_sweeps):
-    """Make the sweeps and return the states seen, with those of before."""
+    """Make the sweeps and return all states seen, including those in `seen`."""
     for block in chains.draws(n_sweeps):
         s = block.swapaxes(1, 2).reshape(len(block) * block.shape[2], model.n)
         seen = union(seen, unique_states(model, s))
@@ -148,7 +148,7 @@ def _sweep_on(model, seen, chains, n_sweeps):
 
 
 def _moments(model, seen, log_z):
-    """Return means and correlations of p among the states seen, unpacking a part of them at a time."""
+    """Return means and correlations of p restricted to the states seen, which are unpacked in parts."""
     p = np.exp(-seen.energy / model.temperature - log_z)
     mean, pairs = np.zeros(model.n), 0.0
     for rows in range(0, len(p), UNPACKED_ROWS):
