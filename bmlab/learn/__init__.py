@@ -1,16 +1,16 @@
 """Learning: Boltzmann's rule (clamped minus free), maximum likelihood, PCD, inverse Ising; notebooks 05 to 09.
 
 likelihood, clamped_batches                     the two phases, and their difference
-ascent, fitting, record                         the loop, and drained
-checkpoints                                     a step saved and loaded, to go on with after a crash
+ascent, fitting, record                         the learning loop as a generator, and fit(), which runs it to its end
+checkpoints                                     saving and loading a step, to go on after a crash
 observations                                    the data: rows, and moments
-maximum_likelihood, pseudolikelihood, inversion     the top without a loop of our own
-quasi_newton                                    L-BFGS, Newton's steps, and whether they end at a maximum
-standard_errors                                 of what was learnt
-misfit                                          whether a machine has the moments of its data
-triplets                                        whether pairs are enough
-group_test                                      whether two groups of rows differ
-penalties                                       a penalty chosen by rows that were held out
+maximum_likelihood, pseudolikelihood, inversion     the maximum without a learning rate
+quasi_newton                                    L-BFGS, Newton steps, and the test of a maximum
+standard_errors                                 of learnt parameters
+misfit                                          comparison of a machine's moments with those of its data
+triplets                                        test of whether pairs are enough
+group_test                                      test of whether two groups of rows differ
+penalties                                       choice of a penalty by cross-validation
 contrastive_divergence                          restricted machines
-completion                                      what is missing, given what is known
+completion                                      missing units, given the known ones
 """

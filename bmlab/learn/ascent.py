@@ -1,13 +1,13 @@
 """Gradient ascent of the likelihood: the Boltzmann learning rule, clamped minus free.
 
     V <- momentum * V + slope,        slope = (<s_i s_j>_clamped - <s_i s_j>_free) / T - penalty * w_ij
-    W <- W + rate * V                 and so for the biases, which nothing penalises
+    W <- W + rate * V                 likewise for the biases, without a penalty
 
-What changes from one algorithm of the literature to the next is where the free phase starts:
+The algorithms of the literature differ in the start of the free phase:
     free_start="previous"   from its own last state: persistent chains (Younes 1989, Tieleman 2008), warm mean field
-    free_start="fresh"      from nowhere: plain Monte Carlo (Ackley, Hinton and Sejnowski 1985)
+    free_start="fresh"      anew at each step: plain Monte Carlo (Ackley, Hinton and Sejnowski 1985)
     free_start="data"       from the data: contrastive divergence (Hinton 2002)
-and what the free phase is: exact(), gibbs(), the deterministic machine mean_field() (Peterson and Anderson 1987,
+and in its method: exact(), gibbs(), the deterministic machine mean_field() (Peterson and Anderson 1987,
 Complex Systems 1, 995; Hinton 1989, Neural Computation 1, 143), tap(), bethe().  An L1 penalty moves each weight
 towards 0 by rate * l1 / (1 - momentum) after the step, and stops it there (Tibshirani 1996; proximal gradient).
 """
@@ -58,8 +58,8 @@ from .observations import (
 )
 from .record import OptimizerState, Step
 
-THREADED_SIZE = 10**4  # numbers from which on BLAS wakes its threads for one sum, and may wait milliseconds for them
-NO_FREE_PHASE = Estimate(np.empty(0), np.empty((0, 0)))  # the moments of a step that is still to be made
+THREADED_SIZE = 10**4  # from this size on BLAS uses threads for one sum, and may wait milliseconds for them
+NO_FREE_PHASE = Estimate(np.empty(0), np.empty((0, 0)))  # placeholder until the free phase is known
 NO_CLAMPED_PHASE = replace(NO_FREE_PHASE, is_clamped=True)
 
 
@@ -80,7 +80,7 @@ def learning_steps(
     batch: int | None = None,
     rng: np.random.Generator | int | None = None,
 ) -> Iterator[Step]:
-    """Yield the model with its moments, move it uphill, and so on; fit() takes the same options, and explains them.
+    """Yield Steps of gradient ascent without end: a model with its moments, before each move; options as in fit().
 
     >>> first = next(bmlab.learning_steps(bmlab.toy(), bmlab.states(3), rate=0.1))  # a Step, with toy() as its model
     """
@@ -128,7 +128,7 @@ def learning_steps(
 
 
 def _rates(rate):
-    """Yield the rate of the move to each step, 0 for the first; one rate a step."""
+    """Yield the rate of the move to each step: 0 for the first, then one rate per step."""
     current, is_constant = 0.0, isinstance(rate, (str, dict)) or not np.iterable(rate)
     for size in repeat(rate) if is_constant else rate:
         size = check_positive("rate", size, 0.05, zero=True)
@@ -144,7 +144,7 @@ def _rows(rows, batch, seed):
 
 
 def batches(n_rows: int, size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Yield `size` indices without end: shuffled epochs one after the other, cut into equal pieces."""
+    """Yield batches of `size` indices without end: shuffled epochs one after the other, cut into equal pieces."""
     queue = np.empty(0, dtype=int)
     while True:
         while len(queue) < size:
@@ -154,7 +154,7 @@ def batches(n_rows: int, size: int, rng: np.random.Generator) -> Iterator[np.nda
 
 
 def _updated(model, velocity, step_size, threshold):
-    """Return the machine at W + step_size * V, each weight soft-thresholded; the first step moves nowhere."""
+    """Return the machine at W + step_size * V, each weight soft-thresholded; the first step does not move."""
     if not velocity:
         return model
     w = step_size * _at_couplings(model, velocity[0])
@@ -174,7 +174,7 @@ def _updated(model, velocity, step_size, threshold):
 
 
 def _at_couplings(model, matrix):
-    """Return the numbers of a matrix at the couplings, in one line; all of them where weights are dense."""
+    """Return the entries of a matrix at the couplings, flattened; all entries if weights are dense."""
     return values_at(matrix, coupled_pairs(model)) if model.is_sparse else np.ravel(matrix)
 
 
@@ -184,9 +184,9 @@ def _largest_change(new, old):
 
 
 def _gradient_norm(model, d_weights, d_biases, l1):
-    """Return the Euclidean norm of the slope, each weight once; less what the L1 penalty balances.
+    """Return the Euclidean norm of the slope, each weight once, minus the part that the L1 penalty balances.
 
-    Raises ValueError where the slope of a weight is nan.
+    Raises ValueError if the slope of a weight is nan.
     """
     d = _at_couplings(model, d_weights)  # each weight twice
     if l1:
@@ -205,7 +205,7 @@ def _gradient_norm(model, d_weights, d_biases, l1):
 
 
 def _check_options(infer, free_start, clamped_phase, penalty, l1, momentum, batch, rng):
-    """Raise ValueError for options out of range, an rng that is none, and a seed that nothing draws from."""
+    """Raise ValueError for options out of range, an invalid rng, and a seed that is not used."""
     check_choice("free_start", free_start, ("previous", "fresh", "data"))
     check_learning_method("infer", infer, "model", start=None)
     if clamped_phase is not None:
@@ -218,7 +218,7 @@ def _check_options(infer, free_start, clamped_phase, penalty, l1, momentum, batc
 
 
 def _checked_data(model, data, infer, batch, rng, free_start, clamped_phase) -> tuple[Any, Estimate | None]:
-    """Return the rows (N, v), None of moments, and the moments, where they are the same at each step.
+    """Return the rows (N, v), None for moments, and the clamped moments if they are the same at each step.
 
     Raises ValueError for options that do not go together.
     """

@@ -1,9 +1,9 @@
-"""Checkpoints: a Step saved and loaded, so that a run that was killed goes on as if it had not been, to the bit.
+"""Checkpoints: save and load a Step, so that a run that was killed continues with exactly the same results.
 
-The file (.npz) holds arrays, and one JSON that says where each belongs: in the Step, or in the state of the generator.
-Reading it runs no code.  Each type of a record says by itself whether a file may hold it, by stored().  What a run was
-given in numbers and words is kept as digests, and must be the same when it goes on.  A function is known by its name,
-so that one without a name, a lambda, is refused at the start.
+The file (.npz) holds arrays, and a JSON text that assigns each to the Step or to the state of the generator.  Reading
+it runs no code.  stored() marks the types of records that a file may hold.  The arguments of a run are kept as digests,
+and must be the same when it continues.  A function is identified by its name, so a function without a name, a lambda,
+is refused at the start.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .record import Step
 
 
 class Checkpoint:
-    """The file of one run: its path, the generator that the run draws from, and digests of what it was given."""
+    """The file of one run: its path, the run's random generator, and digests of the run's arguments."""
 
     def __init__(
         self, path: str | Path, model: Any, data: Any, rng: Any, methods: dict[str, Any], options: dict[str, Any]
@@ -39,25 +39,25 @@ class Checkpoint:
         self.digests["rng"] = stream_of(rng_now) if rng_now else "none"
 
     def save(self, step: Step) -> None:
-        """Write the Step and the state of the generator, wholly or not at all."""
+        """Write the Step and the state of the generator, completely or not at all."""
         arrays, random = {}, self.bits and self.bits.state
         text = json.dumps(_packed([self.digests, step, random], arrays))
         write_arrays(self.path, arrays | {"json": np.frombuffer(text.encode(), np.uint8)})
 
     def load(self) -> Step | None:
-        """Return the Step that was saved and set the generator to what it was; None where there is no file.
+        """Return the saved Step and restore the state of the generator; None if there is no file.
 
-        Raises ValueError where the file is torn, or is of another run.
+        Raises ValueError if the file is damaged, or is of another run.
         """
         if not self.path.exists():
             return None
         arrays = read_arrays(self.path, "checkpoint", "begin again")
         try:
             digests, step, random = _unpacked(json.loads(arrays["json"].tobytes()), arrays)
-            if random and self.digests["rng"] == digest_of(random):  # the generator goes on from where the file ends
+            if random and self.digests["rng"] == digest_of(random):  # the generator continues the saved run
                 self.digests["rng"] = digests["rng"]
             other = ", ".join(name for name in self.digests if digests.get(name) != self.digests[name])
-        except Exception as error:  # whatever a reader says of parts that were not written by save()
+        except Exception as error:  # any error of a reader: save() did not write this
             raise ValueError(f"{self.path} holds no whole checkpoint ({type(error).__name__}); delete it") from None
         if other:
             way_out = ", or pass rng as it was when the run began" if other == "rng" else ""
@@ -70,7 +70,7 @@ class Checkpoint:
 
 
 def _name_of(name, method, rng):
-    """Return a method's name; ValueError where it has none, or a generator whose state is not saved."""
+    """Return a method's name; ValueError if it has none, or if it has a generator whose state is not saved."""
     while isinstance(method, partial):
         for bound in (*method.args, *method.keywords.values()):
             if isinstance(bound, (np.random.Generator, np.random.BitGenerator)) and bound is not rng:
@@ -88,7 +88,7 @@ def _name_of(name, method, rng):
 
 
 def _digest(name, value):
-    """Return a digest of numbers or words, the same in every run, however equal numbers are written."""
+    """Return a digest of numbers or words: the same in every run, and for equal numbers of other types."""
     arrays: dict[str, np.ndarray] = {}
     is_plain = value is None or isinstance(value, str) or type(value).__name__ in STORED
     text = _packed(value if is_plain else check_array(name, value), arrays)
@@ -97,7 +97,7 @@ def _digest(name, value):
 
 
 def _packed(value, arrays):
-    """Return a value as JSON, its arrays put under names; of an Estimate `info` and `model` stay behind."""
+    """Return a value as JSON, with its arrays stored under names; an Estimate loses `info` and `model`."""
     kind = type(value).__name__
     if value is None or type(value) in (bool, int, float, str):
         return value
@@ -121,7 +121,7 @@ def _packed(value, arrays):
 
 
 def _unpacked(packed: Any, arrays: dict[str, np.ndarray]) -> Any:
-    """Return what _packed() was given."""
+    """Return the value that _packed() was given."""
     if not isinstance(packed, dict):
         return packed
     ((kind, content),) = packed.items()

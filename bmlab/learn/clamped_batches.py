@@ -1,4 +1,4 @@
-"""The clamped phase (positive phase) of coupled hidden units, all patterns side by side.
+"""The clamped phase (positive phase) of coupled hidden units, for all patterns at once.
 
 Every pattern clamps the same machine: only the fields of the hidden units differ.  So one sweep over the hidden units
 updates them in all N patterns at once, with h_ki the field of unit i in pattern k,
@@ -6,8 +6,8 @@ updates them in all N patterns at once, with h_ki the field of unit i in pattern
     mean field:  m_ki <- tanh(h_ki / T)              Gibbs:  s_ki = +1 with p = 1 / (1 + exp(-2 h_ki / T)).
 
 Mean field gives a lower bound of log p(v) for each pattern (Neal and Hinton 1998; Salakhutdinov and Hinton 2009,
-AISTATS, 448).  Where a row has few unknown units, exact() is a sum over their 2^k states; rows with as many unknown
-units are summed together.
+AISTATS, 448).  If a row has few unknown units, exact() is a sum over their 2^k states; rows with the same number of
+unknown units are summed together.
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ from ..running.progress_bars import with_progress
 from ..running.threads import one_thread
 from .observations import check_padded_rows, unique_patterns
 
-SUMMED_UNITS = (
-    10  # unknown units of a row; beyond, a machine of its own for each pattern costs less than its 2^k states
-)
+SUMMED_UNITS = 10  # unknown units of a row; above, one machine for each pattern costs less than its 2^k states
 CLAMPED_STATES_AT_ONCE = 2**20  # of hidden units, summed over at a time
 
 
@@ -43,11 +41,11 @@ def clamped_mean_field(
     tolerance: float = 1e-8,
     max_sweeps: int = 500,
 ) -> Estimate:
-    """Answer as clamped(model, data, mean_field), by products: <s_i s_j> = m_i m_j in each pattern, without a response.
+    """Answer as clamped(model, data, mean_field), with <s_i s_j> = m_i m_j in each pattern, without linear response.
 
-    data       (N, v), -1/+1, or nan where an entry is missing
-    start      the state of an earlier answer, about as many rows
-    tolerance  of the last sweep's largest move of a mean
+    data       (N, v), -1/+1, nan if an entry is missing
+    start      the state of an earlier answer for the same number of rows
+    tolerance  largest move of a mean in the last sweep
     log_z      the mean of -F/T over the patterns: a proven lower bound, converged or not
 
     >>> machine = bmlab.restricted([[1], [1]], [0, 0], [0])
@@ -101,16 +99,17 @@ def clamped_gibbs(
     burn_in: int = 10,
     n_sweeps: int = 20,
 ) -> Estimate:
-    """Answer as clamped(model, data, gibbs), by `n_chains` chains a row, each unit by its chance given the others.
+    """Answer as clamped(model, data, gibbs), by `n_chains` chains per row, each unit drawn given all others.
 
-    One machine for each pattern, which clamped() makes, costs 2 to 20 times as much with ten chains a row (784 visible
-    and 100 hidden units, 40 and 24), and 200 times as much with one chain and one sweep, as learning takes them.
-    data       (N, v), -1/+1, or nan where an entry is missing
-    start      the state of an earlier answer, about as many rows: then a shorter burn_in may do
+    clamped(), with one machine for each pattern, costs 2 to 20 times as much with ten chains per row (784 visible and
+    100 hidden units, 40 and 24), and 200 times as much with one chain and one sweep, as in learning.
+
+    data       (N, v), -1/+1, nan if an entry is missing
+    start      the state of an earlier answer for the same number of rows: a shorter burn_in may then be enough
     log_z      nan
-    stderr     the spread of the chains' averages over all patterns; where these agree to the last draw, what one more
-               chain could change; 0 of what is known in all rows
-    converged  R-hat of the averages over all patterns below 1.01, as in gibbs()
+    stderr     the spread of the chains' averages over all patterns; if all chains agree exactly, the change by one more
+               chain; 0 for moments that are known in all rows
+    converged  whether R-hat of the averages over all patterns is below 1.01, as in gibbs()
 
     >>> machine = bmlab.restricted([[1], [1]], [0, 0], [0])
     >>> answer = bmlab.clamped_gibbs(machine, [[1, 1]], rng=0, n_chains=1000)
@@ -128,7 +127,7 @@ def clamped_gibbs(
     first = rng.choice([-1.0, 1.0], shape) if start is None else _checked_start(model, start, shape)
     s = np.where(hidden, first, rows).reshape(-1, model.n)
     units = np.flatnonzero(hidden.any(0))
-    fixed = np.tile((0.5 - 1.5 * rows)[:, units], (n_chains, 1))  # u that turns a known unit to where it is; else nan
+    fixed = np.tile((0.5 - 1.5 * rows)[:, units], (n_chains, 1))  # u that keeps a known unit's state; else nan
     free, means, pairs = np.isnan(fixed), [], 0.0
     with one_thread():
         for made in with_progress(range(burn_in + n_sweeps), "sweep"):
@@ -171,7 +170,7 @@ def _checked_start(model, start, shape):
 
 
 def summed(model: BoltzmannMachine, rows: np.ndarray) -> Estimate:
-    """Answer as clamped(model, rows) for rows (N, n), nan where unknown, of a machine with dense weights."""
+    """Answer as clamped(model, rows) for rows (N, n), nan if unknown, of a machine with dense weights."""
     patterns, share = unique_patterns(np.where(np.isnan(rows), 0.0, rows))
     with one_thread():
         s, log_z, covariance = over_states(model, patterns, share)
@@ -190,9 +189,9 @@ def summed(model: BoltzmannMachine, rows: np.ndarray) -> Estimate:
 
 
 def over_states(model: BoltzmannMachine, patterns: np.ndarray, share: np.ndarray):
-    """Return <s | v> (N, n) and log Z(clamped to v) (N,) of patterns, 0 where unknown; and sum_v share_v Cov(s | v)."""
+    """Return <s | v> (N, n), log Z(clamped to v) (N,) and sum_v share_v Cov(s | v) of patterns v, 0 if unknown."""
     s, covariance = patterns.copy(), np.zeros((model.n, model.n))
-    fields, log_z = field_of(model, patterns), -energy_of(model, patterns) / model.temperature  # a unit at 0 has none
+    fields, log_z = field_of(model, patterns), -energy_of(model, patterns) / model.temperature  # units at 0 add nothing
     unknown = patterns == 0
     counts = unknown.sum(1)
     for k in np.unique(counts[counts > 0]):

@@ -2,7 +2,7 @@
 
 <s_i> given the known  =  <s_i> of the clamped machine
 p(query | given)       =  Z(clamped to query and given) / Z(clamped to given)
-                       =  prod_k p(q_k | q_1 ... q_k-1, given)                       without any Z
+                       =  prod_k p(q_k | q_1 ... q_k-1, given)                       needs no Z
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ MAX_PRINTED = 6  # means of missing units
 
 @dataclass(frozen=True, eq=False)
 class Completion:
-    """Rows of known and missing units, completed.
+    """Rows of known and missing units, with the means of the missing ones.
 
-    known               (n,) or (N, n), -1/+1, nan where missing
-    mean, mean_stderr   in the same shape: known values kept, elsewhere <s_i> given them, and its error from sampling
-    answers             a list of the Estimate of each row's missing units: their corr, converged, state
+    known               (n,) or (N, n), -1/+1, nan if missing
+    mean, mean_stderr   in the same shape: known values, or <s_i> given them, with its error from sampling
+    answers             list of one Estimate per row, of its missing units: their corr, converged, state
 
     >>> filled = bmlab.complete(bmlab.toy(), {0: 1})
     >>> filled
@@ -57,14 +57,14 @@ class Completion:
 
 @show_call()
 def complete(model: BoltzmannMachine, known: ArrayLike | dict, infer: Method = exact) -> Completion:
-    """Fill in what is missing by its mean, given what is known.
+    """Return the means of the missing units, given the known ones.
 
-    log_prob() is how probable the known values are; ground_state() and sample() of the machine clamped to them,
-    model.clamp(units, values), what all missing units are together.
+    See log_prob() for the probability of the known values.  For joint states of the missing units use ground_state() or
+    sample() of the clamped machine, model.clamp(units, values).
 
-    known   (n,) or (N, n), -1/+1, and nan where missing; or a dict {unit: value}, a unit's index or name; or a Series
-            or DataFrame of names.  Rows alike are solved once.
-    infer   any method; missing units that are not coupled to each other are answered exactly, whatever `infer`
+    known   (n,) or (N, n), -1/+1, nan if missing; or a dict {unit: value} by index or name; or a Series or DataFrame
+            with names.  Equal rows are solved once.
+    infer   any method; missing units that are not coupled to each other are always solved exactly
     Raises ValueError for another shape or value, and as `infer` does.
 
     >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])
@@ -85,12 +85,12 @@ def complete(model: BoltzmannMachine, known: ArrayLike | dict, infer: Method = e
 
 @show_call()
 def conditional(model: BoltzmannMachine, query: dict | tuple, given: dict | tuple, infer: Method = exact) -> Bounded:
-    """Return p(query | given), each a dict {unit: -1/+1} or a pair (units, values) of indices or names; {} is nothing.
+    """Return p(query | given), each a dict {unit: -1/+1} or a pair (units, values) of indices or names; {} is empty.
 
-    Its bounds are proven, 0 and 1 where nothing is.  It is the ratio of two Z, cut at 1 where they contradict each
-    other.  Where `infer` gives no log Z, as gibbs() does, units of the query are clamped one after the other, and their
-    probabilities (1 + <s_i>)/2 multiplied: a run for each of them, with the error of them all.
-    Raises ValueError for what is no unit or no value.
+    The bounds are proven; they are 0 and 1 if nothing better is.  The probability is the ratio of two Z, clipped to 1
+    if these contradict each other.  If `infer` gives no log Z, as gibbs(), units of the query are clamped one after the
+    other, and their probabilities (1 + <s_i>)/2 are multiplied: one run for each unit, with the combined error.
+    Raises ValueError for unknown units and for values other than -1/+1.
 
     >>> pair = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])
     >>> bmlab.conditional(pair, {1: 1}, {0: 1})  # 1 / (1 + exp(-2))
@@ -125,7 +125,7 @@ def _one_by_one(model, known, both, answer, infer):
     return Bounded(float(np.prod(p)), float(np.linalg.norm(np.multiply(stderr, others))), 0.0, 1.0)
 
 
-# Rows (n,) are -1/+1, and 0 where nothing is known.
+# Rows (n,) are -1/+1, and 0 for unknown units.
 
 
 def _checked(model, known):

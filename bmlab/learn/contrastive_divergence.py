@@ -2,19 +2,19 @@
 
     W += rate * dL/dW,   b += rate * dL/db,      dL/dw_ij = (<v_i h_j>_clamped - <v_i h_j>_free) / T
 
-as in learning_steps(), but each step sees only `batch` rows of the data, and the free phase has `n_chains` chains that
-take `n_sweeps` sweeps from where the last step left them (Younes 1989, Probab. Theory Relat. Fields 82, 625; Tieleman
+as in learning_steps(), but each step uses only `batch` rows of the data, and the free phase has `n_chains` chains that
+take `n_sweeps` sweeps from their last states (Younes 1989, Probab. Theory Relat. Fields 82, 625; Tieleman
 2008, ICML, 1064).  With free_start="data" they start from the batch itself: CD-k (Hinton 2002, Neural Computation 14,
 1771).
 
-The visible units are counted from their means in the data, so that slopes of weights do not mix with those of biases
+The means of the data are subtracted from the visible units, so that slopes of weights do not mix with those of biases
 (centring: Melchior, Fischer and Wiskott 2016, JMLR 17, 99).  With centred=False both layers are counted from off, as
-0/1 units are: pairs of which one is off learn nothing, so most hidden units come to be off, and each stands for
-something rarer.  Products with hidden units use <h | v> in place of
-samples.  The answer is the mean of the second half of the steps (Polyak and Juditsky 1992).
+0/1 units are: a pair with a unit that is off learns nothing, so most hidden units end up off, and each codes for a
+rarer feature.  Products with hidden units use <h | v> instead of samples.  The answer is the mean of the second half of
+the steps (Polyak and Juditsky 1992).
 
-Inside, one array (v + 1, h + 1) is W/T and, in its last column and row, the biases, against an always-on unit that
-ends each layer, in single precision.
+Internally, one array (v + 1, h + 1) in single precision holds W/T and, in its last column and row, the biases, as
+weights to an always-on unit at the end of each layer.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from .observations import check_visible_rows, pad_hidden, with_column_names
 from .record import ALL_STEPS_MADE, Fit
 
 ONE_SINGLE = np.float32(1)
-SYMMETRY_NOISE = 0.01  # of T: the spread of the weights that tell hidden units apart
+SYMMETRY_NOISE = 0.01  # spread of the weights that break the symmetry of hidden units, in units of T
 
 
 @show_call("bmlab.pcd(model, data, rng=0, steps=100, rate=0.1)")
@@ -66,17 +66,17 @@ def pcd(
 
     rate      a number, or `steps` numbers; np.linspace(0.2, 0, steps) with batch 100, and 0.05 with batch 10, suit
               the digits (64 and 64 units).  Too large a rate shows in a pseudo_log_likelihood() that falls
-    batch     rows a step; epochs follow each other without a gap, so every batch is full
-    free_start "previous": n_chains chains, begun at rows of the data; "data": one a row of the batch, begun there;
-              n_sweeps of each a step
+    batch     rows per step; a batch may span two epochs, so every batch is full
+    free_start "previous": n_chains chains, started once at rows of the data; "data": one chain per row of the batch,
+              started there.  Each takes n_sweeps per step
     penalty   L2: the climbed function is L - penalty/2 * sum_{i<j} w_ij^2
-    centred   False counts units from off, as for 0/1: better features, at rates several times smaller
+    centred   False counts units from off, as for 0/1 units: better features, at rates several times smaller
     The data may also be expected values between -1 and 1, such as grey pixels.  A row then stands for all patterns of
-    independent pixels with these means, hidden units see its mean, and it has no likelihood: log_likelihood refuses it.
-    The Fit says how far the moments of its machine are from the data's (Fit.misfit), if chains of it agree.
-    Begin with small random weights (0.01), and with visible biases T arctanh(means).  Hidden units that begin alike, or
-    without weights and bias, would stay so: they get weights of about 0.01 T.
-    Raises ValueError where the model is not restricted: bmlab.fit learns other machines.
+    independent pixels with these means; hidden units see the means, and log_likelihood() refuses such rows.
+    Fit.misfit compares the moments of the machine with those of the data, if chains of it agree.
+    Start with small random weights (0.01), and with visible biases T arctanh(means).  Hidden units with equal
+    parameters, or without weights and bias, would stay so: they get random weights of about 0.01 T.
+    Raises ValueError if the model is not restricted: bmlab.fit learns other machines.
 
     >>> start, data = bmlab.restricted([[0.1], [0.1]], [0, 0], [0]), [[1, 1], [-1, -1]] * 50
     >>> found = bmlab.pcd(start, data, rng=0, steps=200, rate=0.1)
@@ -109,7 +109,7 @@ def pcd(
 
 
 def _misfit(model, data, penalty):
-    """Compare the machine with the data (N, v) that it has learnt, by all that it learns of them."""
+    """Compare the machine with the data (N, v) that it has learnt, by all moments that it learns."""
     rows, (row, col) = pad_hidden(model, data), np.triu_indices(model.n, 1)
     across = (row < data.shape[1]) & (col >= data.shape[1])
     pairs = row[across], col[across]
@@ -119,11 +119,11 @@ def _misfit(model, data, penalty):
 
 
 class RestrictedAscent:
-    """What a step changes: p, all parameters over T (v + 1, h + 1), and h, the hidden states of the chains.
+    """The state that a step changes: p, all parameters over T (v + 1, h + 1), and h, the hidden states of the chains.
 
-    p is [W, b_visible], and below it [b_hidden, 0] as they are with the visible units counted from `origin`, the
-    `mean` (v,) of the data or off, and the hidden units from `off`, 0 or -1; h (n_chains, h + 1) ends in the
-    always-on unit, and begins at rows `start`; without these every step begins its chains at its own rows.
+    p is [[W, b_visible], [b_hidden, 0]], for visible units counted from `origin`, the `mean` (v,) of the data or off,
+    and hidden units counted from `off`, 0 or -1; h (n_chains, h + 1) ends in the always-on unit, and starts at rows
+    `start`; without `start` every step starts its chains at its own rows.
     """
 
     def __init__(self, model, mean, start, rng, centred=True):
@@ -142,12 +142,12 @@ class RestrictedAscent:
             self.h = self._hidden(self.centred(start))
 
     def centred(self, data):
-        """Return the data as step() takes it: (N, v + 1), counted from the origin, the always-on unit last."""
+        """Return the data as an argument for step(): (N, v + 1), counted from the origin, the always-on unit last."""
         return np.hstack([data, np.ones((len(data), 1))]).astype(np.float32) - self.shift
 
     def step(self, rows, rate, n_sweeps=1, penalty=0.0):
         """Move the parameters uphill by one batch of rows (N, v + 1), and the chains by n_sweeps."""
-        n, rate = len(rows), float(rate) / self.model.temperature**2  # one T of the slope, and one because p is over T
+        n, rate = len(rows), float(rate) / self.model.temperature**2  # T once from the slope, once since p is over T
         h = self._hidden(rows) if self.h is None else self.h
         for _ in range(n_sweeps - 1):
             h = self._hidden(self._visible(h))
@@ -169,7 +169,7 @@ class RestrictedAscent:
         return replace(self.model, weights=made.weights, biases=made.biases)
 
     def _counted(self, h):
-        """Count hidden units (rows, h + 1) from their origin, in place; the always-on unit stays."""
+        """Count hidden units (rows, h + 1) from their origin, in place; the always-on unit does not change."""
         if self.off:
             h[:, :-1] -= self.off
         return h
@@ -184,7 +184,7 @@ class RestrictedAscent:
 
 
 def _draw(means, rng):
-    """Draw -1/+1 with these means: +1 where mean > 2u - 1."""
+    """Draw -1/+1 with these means: +1 if mean > 2u - 1."""
     u = rng.random(means.shape, dtype=np.float32)
     u *= -2
     u += 1
@@ -193,7 +193,7 @@ def _draw(means, rng):
 
 
 def _means(x, p):
-    """Return the means of one layer given the other, and 1 for the unit that is always on."""
+    """Return the means of one layer given the other, and 1 for the always-on unit."""
     t = x @ p
     np.tanh(t, out=t)
     t[:, -1] = 1
@@ -201,7 +201,7 @@ def _means(x, p):
 
 
 def _break_hidden_symmetry(model, visible, rng):
-    """Return the machine after hidden units that are alike, or nothing at all, have got small random weights."""
+    """Return the machine with small random weights for hidden units that are equal, or have no weights and bias."""
     if model.is_sparse or visible == model.n:
         return model
     hidden = np.vstack([model.weights[:visible, visible:], model.biases[visible:]])
@@ -226,7 +226,7 @@ def _check_restricted(model, visible):
 
 
 def _checked_rates(rate, steps):
-    """One number a step, (steps,)."""
+    """Return one rate per step, (steps,)."""
     rates = check_array("rate", list(rate) if hasattr(rate, "__next__") else rate)
     if rates.shape not in ((), (steps,)) or not ((rates >= 0) & (rates < np.inf)).all():
         raise ValueError(f"rate must be a number, or one for each of {steps} steps, found {describe(rate)}; try 0.1")

@@ -1,4 +1,4 @@
-"""fit(): the learning loop of learning_steps(), gradient ascent, run to its end, with checkpoints."""
+"""fit(): gradient ascent, the loop of learning_steps() run to its end, with checkpoints."""
 
 from __future__ import annotations
 
@@ -47,36 +47,37 @@ def fit(
     every: int = 1,
     checkpoint: str | Path | None = None,
 ) -> Fit:
-    """Climb the likelihood by clamped minus free, and keep the steps.
+    """Climb the likelihood by gradient ascent, clamped minus free, and keep the steps.
 
-    model      where to begin; or a Step of such a climb, to go on after it
-    data       (N, v) of -1/+1 for the first v units, nan where an entry is missing; columns of a DataFrame go to the
-               units of their names, or name them.  Or moments() of rows that need not fit into memory
-    infer      the free phase, and the clamped one where hidden units are coupled
-    steps      how many at most; the first is the model given
-    rate       a number; or one number a step, and the loop ends with them (np.linspace(0.05, 0, 300) falls to rest).
-               Beyond 2 T^2 over the largest eigenvalue of the covariance of all s_i and s_i s_j the climb overshoots:
-               about 0.08 for fifteen correlated units; with momentum, (1 + momentum) times that
-    free_start where the free phase starts: "previous", at its last state; "fresh", nowhere; "data", at the data
+    model      first model; or a Step of an earlier climb, to continue it
+    data       (N, v) of -1/+1 for the first v units, nan if an entry is missing; columns of a DataFrame are matched to
+               units by name, or name them.  Or moments() of rows that need not fit into memory
+    infer      method of the free phase, and of the clamped phase if hidden units are coupled
+    steps      maximum number of steps; the first is `model` itself
+    rate       a number, or an iterable with one rate per step; the loop ends when it is exhausted (try
+               np.linspace(0.05, 0, 300)).  Above 2 T^2 over the largest eigenvalue of the covariance of all s_i and
+               s_i s_j the climb overshoots: about 0.08 for fifteen correlated units; with momentum, (1 + momentum)
+               times that
+    free_start start of the free phase: "previous", at its last state; "fresh", anew at each step; "data", at the data
     clamped_phase   model, data, start -> Estimate: another clamped phase, such as clamped_mean_field or clamped_gibbs
-    couplings  boolean (n, n): the weights that learn; None: those of the machine (model.couplings, or sparse weights)
-    biases     boolean (n,): the biases that learn, the others stay as they are; None: all
+    couplings  boolean (n, n): the weights to learn; default: those of the machine (model.couplings, or sparse weights)
+    biases     boolean (n,): the biases to learn, the others stay as they are; default: all
     penalty, l1   the climbed function is L - penalty/2 * sum_{i<j} w_ij^2 - l1 * sum_{i<j} |w_ij|
-    momentum   share of the last move kept, 0 <= momentum < 1: the rate is felt 1/(1 - momentum) times
-    batch      rows a step, from one shuffling (by `rng`) of the data after another: each row once in N; None: all
-    every      keep and save every so many steps, and the last; each keeps about 34 bytes a weight, dense or stored
-    checkpoint path of a file (.npz) to go on from where it exists, and to save to.  A run that was killed ends, when
-               it is called again alike, as if it had not been, to the bit; the steps kept begin where the file left
-               off.  All that is random must come from `rng`, as it was at the first call, or where the file ends.
+    momentum   share of the last move kept, 0 <= momentum < 1; it multiplies the effective rate by 1/(1 - momentum)
+    batch      rows per step; the data are shuffled by `rng` in each epoch; default: all rows
+    every      keep and save every `every`-th step, and the last; each takes about 34 bytes per weight, dense or stored
+    checkpoint path of a file (.npz) to save to, and to continue from if it exists.  A run that was killed and is called
+               again with the same arguments gives exactly the same result; the kept steps start at the end of the file.
+               All random numbers must come from `rng`, in its state at the first call, or at the end of the file.
                The state of an answer may be that of any method of bmlab, or arrays, numbers, words, lists and dicts.
-               A call with another model, data, rng or option (but steps and every) is refused, also with a function
-               of another name as `infer` or `clamped_phase`, and one for fewer steps than the file holds.  What is
-               bound to these functions, and their code, is not compared
-    converged: the last slope is at most 1e-6, by phases that have converged, each hidden unit has weights, and if
-    `infer` is not exact the machine's moments are not more than 5 errors off the data's (Fit.misfit).  It is
-    no warning where it has not, nor where an Estimate has not: look at Step.free.converged.
-    Raises ValueError for options out of range, where the free phase does not know a weight's slope, for a checkpoint
-    of another run, and where methods or states hold more than a file can.
+               A call with another model, data, rng or option (except steps and every), with a function of another name
+               as `infer` or `clamped_phase`, or for fewer steps than the file holds is refused.  Arguments bound to
+               these functions, and their code, are not compared
+    converged: whether the last slope is at most 1e-6, by phases that have converged, each hidden unit has weights, and
+    unless `infer` is exact, the machine's moments are at most 5 errors off the data's (Fit.misfit).  There is no
+    warning if it has not converged, nor if an Estimate has not: look at Step.free.converged.
+    Raises ValueError for options out of range, if the free phase does not know a weight's slope, for a checkpoint of
+    another run, and if methods or states cannot be stored in a file.
 
     >>> blank = bmlab.BoltzmannMachine([[0, 0], [0, 0]], [0, 0])
     >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
@@ -114,12 +115,12 @@ def fit(
     pairs = learned_pairs(*with_learned_couplings(step.model, couplings))
     learns, is_whole = check_bias_mask(biases, step.model.n, step.model.names), batch is None and clamped_phase is None
     compared = misfit_of_step(step, data, infer, pairs, learns, is_whole, penalty=penalty, l1=l1)
-    is_exact = getattr(infer, "func", infer) is exact  # then the slope says it all
+    is_exact = getattr(infer, "func", infer) is exact  # then the slope is enough
     return replace(found, misfit=compared.size) if is_exact else found.compared(compared)
 
 
 def _check_kept(step, count):
-    """Raise ValueError where so many steps do not fit into the memory."""
+    """Raise ValueError if `count` steps do not fit into the memory."""
     model = step.model if isinstance(step, Step) else step
     check_model(model)
     size = BYTES_A_WEIGHT * (model.weight_count if model.is_sparse else model.n**2)
@@ -127,7 +128,7 @@ def _check_kept(step, count):
 
 
 def _convergence(step, data, ending):
-    """Return whether the last step is known to be at a maximum, and how the climb ended."""
+    """Return whether the last step is known to be at a maximum, and a sentence on how the climb ended."""
     hidden = not isinstance(data, Estimate) and np.isnan(check_padded_rows(step.model, data)).all(0)
     idle = np.flatnonzero(hidden & (abs(step.model.weights).sum(1) == 0))
     phases = step.free.converged and step.clamped.converged
@@ -141,5 +142,5 @@ def _convergence(step, data, ending):
 
 
 def _number(step):
-    """How many steps of the loop are made."""
+    """Return the number of steps made."""
     return step.optimizer.number + 1 if isinstance(step, Step) else 0

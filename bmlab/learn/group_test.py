@@ -1,15 +1,15 @@
-"""Whether one machine made two groups of rows: a score test (Rao 1948) of the machine that is learnt from both.
+"""Score test (Rao 1948) of whether two groups of rows come from one machine.
 
-With x the s_i and the s_i s_j of coupled pairs, P in all, the slopes of the likelihood of group A of N_A rows at the
-machine of all N rows are N_A (<x>_A - <x>): where the groups are of one machine, noise.  With S the covariance of x in
-all rows, divided by N - 1,
+Let x be the s_i and the s_i s_j of coupled pairs, P in all.  At the machine learnt from all N rows, the slopes of the
+likelihood of group A with N_A rows are N_A (<x>_A - <x>): only noise if both groups come from one machine.  With S the
+covariance of x in all rows, divided by N - 1,
 
     t^2 = (<x>_A - <x>_B)' S^-1 (<x>_A - <x>_B) / (1/N_A + 1/N_B),        V = t^2 / (N - 1),
     F = V / (1 - V) * (N - 1 - P) / P,
 
-which follows F of P and N - 1 - P degrees, about, also in few rows (Hotelling 1931, Ann. Math. Stat. 2, 360).  No
-machine is learnt, so that there is no penalty to bias it, and the rows need not be a machine's.  The difference of two
-learnt machines in their own errors (Wald) says of groups that are alike up to six times too often that they differ.
+which approximately follows F with P and N - 1 - P degrees of freedom, even for few rows (Hotelling 1931, Ann. Math.
+Stat. 2, 360).  No machine needs to be learnt, so no penalty biases the test, and the rows need not follow a machine.
+Wald's test, the difference of two learnt machines over their errors, rejects equal groups up to six times too often.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from ..checking.validation import ArrayLike, summary
 from ..running.threads import one_thread
 from .observations import check_complete_rows
 
-RANK_TOLERANCE = 1e-9  # of an eigenvalue of the correlations of x: what is constant in all rows tells nothing
+RANK_TOLERANCE = 1e-9  # of an eigenvalue of the correlations of x: directions constant in all rows are left out
 
 
 class GroupTest(NamedTuple):
-    """What group_test() found.
+    """The result of group_test().
 
-    p_value     how often groups of one machine would differ by as much, or more
+    p_value     probability that groups of one machine differ by as much, or more
     statistic   F
-    degrees     of F: how many means and pairs vary, and what is left of the rows
+    degrees     of freedom of F: the number P of means and pairs that vary, and N - 1 - P
 
     >>> bmlab.group_test(np.tile(bmlab.states(2), (9, 1)), np.tile(bmlab.states(2), (5, 1))).p_value  # equal shares
     1.0
@@ -49,14 +49,14 @@ class GroupTest(NamedTuple):
 
 @show_call()
 def group_test(data: ArrayLike, other: ArrayLike, *, couplings: ArrayLike | None = None) -> GroupTest:
-    """Test whether two groups of whole rows, (N, n) and (M, n) of -1/+1, are of one machine, whichever it is.
+    """Test whether two groups of whole rows, (N, n) and (M, n) of -1/+1, come from one machine.
 
     other       the second group; named columns are matched by name
-    couplings   boolean (n, n): the pairs that may be coupled; None: all
-    A p_value below 0.05 is found for 5 in 100 pairs of groups that are alike.  Which weights differ is said by
-    standard_errors() of one machine for each group.  Rows that are not independent differ more than this knows.
-    Raises ValueError for rows with holes, for other columns, and where all rows together are not more than the means
-    and pairs that vary, n (n + 1)/2 of all pairs, and two.
+    couplings   boolean (n, n): the pairs that may be coupled; default: all
+    Of 100 pairs of groups from one machine 5 have a p_value below 0.05.  To find the weights that differ, learn one
+    machine for each group, with standard_errors().  The test assumes independent rows.
+    Raises ValueError for rows with holes, for other columns, and if the number of all rows is not larger than the
+    number of means and pairs that vary, n (n + 1)/2 for all pairs, plus two.
 
     >>> one, two = (bmlab.sample(bmlab.toy().at(t), 500, rng=3) for t in (1.0, 3.0))
     >>> bmlab.group_test(one, two).p_value < 0.001

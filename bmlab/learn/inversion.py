@@ -1,15 +1,15 @@
 """Inverse Ising problem in closed form: mean field, TAP or Bethe inverted once.
 
-Linear response says that the inverse of the covariance C of a machine is the curvature of its free energy at its means
-m; outside the diagonal, with J = W/T and v_i = 1 - m_i^2 (sources in infer/),
+By linear response, the inverse of the covariance C of a machine is the curvature of its free energy at its means m;
+off the diagonal, with J = W/T and v_i = 1 - m_i^2 (sources in infer/),
 
     mean field   (C^-1)_ij = -J_ij
     TAP          (C^-1)_ij = -J_ij - 2 J_ij^2 m_i m_j
     Bethe        (C^-1)_ij = -c_ij / (v_i v_j - c_ij^2),       c_ij the covariance in the pair's own beliefs.
 
-Put the data's own C and m in, solve each pair for J_ij, and read the biases off the equation for the means, T = 1.
-The diagonal of C^-1 is not used, so it can judge: the theory's linear response to the machine found, at the means of
-the data, is to agree with itself as an answer of the theory is (linear_response.MAX_INCONSISTENCY).
+Insert C and m of the data, solve each pair for J_ij, and compute the biases from the equation for the means, T = 1.
+The diagonal of C^-1 is not used, so it serves as a check: the theory's linear response of the machine found, at the
+means of the data, must be consistent (linear_response.MAX_INCONSISTENCY).
 
     mean field   b_i = atanh m_i - sum_j w_ij m_j
     TAP          b_i = atanh m_i - sum_j w_ij m_j + m_i sum_j w_ij^2 v_j
@@ -43,12 +43,12 @@ from .record import Fit
 def invert_mean_field(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
     """Find the machine whose linear response is the covariance of the data: (N, n) of -1/+1, or moments().
 
-    noise   0 <= noise < 1/2: as if each value had been flipped with this probability, in closed form:
+    noise   0 <= noise < 1/2: treat the data as if each value had been flipped with this probability, in closed form:
             means shrink by 1 - 2 noise, correlations by its square
-    converged   mean field's linear response to the machine, at the means of the data, is that of a minimum, and agrees
-            with itself (an inconsistency of at most linear_response.MAX_INCONSISTENCY, 1/2).  Where couplings are
-            strong it does not, and the weights may be off by any factor
-    Raises ValueError where a unit is constant or the covariance singular: add noise.
+    converged   whether mean field's linear response of the machine, at the means of the data, is that of a minimum and
+            consistent (an inconsistency of at most linear_response.MAX_INCONSISTENCY, 1/2).  If couplings are strong,
+            it is not, and the weights may be wrong by any factor
+    Raises ValueError if a unit is constant or the covariance is singular: add noise.
 
     >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [7, 7, 3, 3], axis=0)  # they agree 7 times in 10
     >>> bmlab.invert_mean_field(data).model.weights.round(2)  # -C^-1, where arctanh(0.4) = 0.42 is true
@@ -66,12 +66,12 @@ def invert_mean_field(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
 
 @show_call()
 def invert_tap(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
-    """Find the machine whose TAP means are those of the data (N, n), and its C^-1 outside the diagonal.
+    """Find the machine with the TAP means of the data (N, n), and with their C^-1 off the diagonal.
 
     noise, converged   as in invert_mean_field(); so are the errors
-    Of two roots w_ij it takes the one that vanishes with (C^-1)_ij.  Where 8 m_i m_j (C^-1)_ij > 1 there is none:
-    its covariance is larger than TAP can explain at these means, w_ij = -1 / (4 m_i m_j) comes nearest, and it has not
-    converged.
+    Of two roots w_ij it takes the one that vanishes with (C^-1)_ij.  If 8 m_i m_j (C^-1)_ij > 1, there is no root:
+    the covariance is larger than TAP can explain at these means; then w_ij = -1 / (4 m_i m_j), the nearest value, and
+    converged is False.
 
     >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [7, 7, 3, 3], axis=0)  # they agree 7 times in 10
     >>> bmlab.invert_tap(data).model.weights.round(2)  # without magnetisation, mean field's
@@ -95,12 +95,12 @@ def invert_tap(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
 
 @show_call()
 def invert_bethe(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
-    """Find the machine whose Bethe means are those of the data (N, n), and its C^-1 outside the diagonal.
+    """Find the machine with the Bethe means of the data (N, n), and with their C^-1 off the diagonal.
 
     noise, converged   as in invert_mean_field(); here the pairs must agree with their beliefs as well, see bethe()
-    Exact, but for the noise of the data, where the couplings form a tree.  Strong ones may still be said not to have
-    converged: a pair that noise alone couples hangs together by other units, and its own beliefs do not know of it.
-    Raises ValueError as invert_mean_field() does, and where no beliefs of a pair fit its means and (C^-1)_ij.
+    Exact up to the noise of the data if the couplings form a tree.  With strong couplings `converged` may still be
+    False: a pair that only noise couples is correlated through other units, which its own beliefs do not include.
+    Raises ValueError as invert_mean_field() does, and if no beliefs of a pair fit its means and (C^-1)_ij.
 
     >>> data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)  # they agree 3 times in 4
     >>> bmlab.invert_bethe(data).model.weights.round(2)  # arctanh(1/2): a pair is a tree
@@ -121,7 +121,7 @@ def invert_bethe(data: ArrayLike | Estimate, *, noise: float = 0.0) -> Fit:
 
 
 def _solved(name, machine, data, noise, doubt):
-    """Return the fit, compared with the moments that it was to have: those of the data after noise."""
+    """Return the fit, compared with its target, the moments of the data after noise."""
     message = f"{name}() solved its equations in closed form"
     if doubt:
         message = f"{name}() solved its equations, but the machine {doubt}; use pseudolikelihood() or maximize()."

@@ -84,25 +84,15 @@ def standard_errors(
 ) -> StandardErrors:
     """Return the standard errors of a machine that was learnt from independent rows (N, v), nan if missing.
 
-<<<<<<< HEAD
-    model       what maximize() or pseudolikelihood() found, with all biases learnt
-    of          "likelihood" or "pseudolikelihood": which of the two has its top there; the second needs whole rows.
-                Its errors are corrected for few rows (see above): of 6 to 100 rows of 21 parameters they are 0.9 to 1
-                times the true ones; it needs 6 rows.  If units are tied strongly few rows say anything, and two errors
-                cover less than they should: of 4 such units, 10 to 100 rows, 0.71 to 0.91 of the weights.  Student's t
-                with `freedom` covers 0.90 to 0.98 of them, in the strongest machine tried 0.80
-    couplings   boolean (n, n): the weights that were learnt; None: the couplings of the machine, or what is not 0
-    penalty, bias_penalty   as it was learnt with.  They make weights too small, and errors do not say by how much:
-                a weight and two errors cover the truth less often than 95 times in 100.  With l1 there are none
-=======
     model       the machine found by maximize() or pseudolikelihood(), with all biases learnt
     of          "likelihood" or "pseudolikelihood": the function that was maximised; the second needs at least 6 rows,
                 without missing entries.  Its errors are corrected for few rows (see above): for 6 to 100 rows and 21
-                parameters they are 0.9 to 1 times the true ones
+                parameters they are 0.9 to 1 times the true ones.  If strong weights tie the units, few rows say
+                anything, and two errors cover less than they should: for 4 such units and 10 to 100 rows, 0.71 to 0.91
+                of the weights.  Student's t with `freedom` covers 0.90 to 0.98 of them, in the worst machine tried 0.80
     couplings   boolean (n, n): the weights that were learnt; default: the couplings of the machine, or weights not 0
     penalty, bias_penalty   the same as for learning.  Penalties make weights too small, which the errors do not
                 include: a weight and two errors cover the truth less often than 95 times in 100.  l1 is not possible
->>>>>>> e68bd20 (Explain likelihood, climbs, penalties and errors in plain words)
     Rows that are not independent (one person twice) have larger errors than these.
     Raises ValueError if the machine is not at that maximum, within a fiftieth of an error, and if the rows do not
     determine the parameters.  Cost: for the likelihood two calls of `infer` per parameter; else (weights)^2 * N.
