@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+from bmlab.exercises import hints
 from bmlab.exercises.hints import named_in_test, number
 from bmlab.exercises.judging import KINDS, draw
 
@@ -44,3 +45,80 @@ def test_a_hint_is_looked_for_without_a_warning(capfd):
         warnings.simplefilter("always")
         named_in_test("share([1.0, -2.0])\nshare([0.0, 1.0])", ["share"], names, solution)
     assert said == [] and capfd.readouterr() == ("", "")
+
+
+def some(seed, *shapes):
+    """Arrays, no two numbers of which are alike."""
+    rng = np.random.default_rng(seed)
+    return [rng.uniform(0.2, 1.9, shape) * rng.choice([-1, 1], shape) for shape in shapes]
+
+
+SUMS = {  # words -> what is right, and what is wrong with it
+    "does not add up to 1: divide by the sum": ((3, 4, 5), lambda p: p / p.sum(), lambda p: p),
+    "does not add up to 1 in each row: divide by the sum": (
+        ((2, 4), (3, 3)), lambda p: p / p.sum(axis=1, keepdims=True), lambda p: p,
+    ),
+    "adds up to 1 in each column, where each row should": (
+        ((2, 4), (3, 3)), lambda p: p / p.sum(axis=1, keepdims=True),
+        lambda p: (right := p / p.sum(axis=1, keepdims=True)) / right.sum(axis=0),
+    ),
+    "is right but for a factor, another one in each case": ((3, 4, 5), lambda p: p, lambda p: p * (len(p) + 0.5)),
+    "is right but for a factor, another one in each row": (
+        ((2, 4), (3, 3)), lambda p: p, lambda p: p * np.arange(2, 2 + len(p))[:, None],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", SUMS)
+def test_what_does_not_add_up_is_told_how(words):
+    shapes, right, wrong = SUMS[words]
+    given = [np.abs(one) for one in some(0, *shapes)]
+    wanted, found = [right(one) for one in given], [wrong(one) for one in given]
+    assert hints.by_sum(found, wanted) == words
+
+
+@pytest.mark.parametrize("words", hints.PLACES)
+def test_what_stands_elsewhere_is_told_where(words):
+    wanted = some(1, 3, 4, 5)
+    places = {"backwards": [2, 1, 0], "order": [1, 0, 2]}
+    moved = next((place for name, place in places.items() if name in words), None)
+    found = [np.r_[one[::-1]] if moved == [2, 1, 0] else np.r_[one[moved], one[3:]] if moved else one for one in wanted]
+    if not moved:
+        found = [one + np.eye(len(one))[-1 if "last" in words else 0] for one in wanted]
+    assert hints.by_place(found, wanted) == words
+
+
+def test_a_wrong_diagonal_is_told():
+    wanted = some(2, (3, 3), (2, 2))
+    assert hints.by_place([one + np.eye(len(one)) for one in wanted], wanted) == "is right but for its diagonal"
+    assert "diagonal" not in hints.by_place([one + 1 for one in wanted], wanted)
+
+
+@pytest.mark.parametrize(("operation", "words"), hints.INSTEAD.items())
+def test_what_was_done_instead_is_told(operation, words):
+    (wanted,) = some(3, 40)
+    found = operation(np.abs(wanted) if "logarithm" in words or "root" in words else wanted)
+    assert hints.by_ratio(found, np.abs(wanted) if "logarithm" in words or "root" in words else wanted) == words
+
+
+FACTORS = {
+    -1: "has the wrong sign",
+    2: "is twice what it should be",
+    0.5: "is half of what it should be",
+    1 / np.log(2): "is in bits: the natural logarithm is asked for",
+    3: "is 3 times what it should be",
+    -0.25: "is -0.25 times what it should be",
+    16: "is 16 times what it should be",
+    2.0**7: "is 2^7 times what it should be",
+    -(2.0**-9): "is -2^-9 times what it should be",
+}
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+def test_a_factor_is_told_as_such_and_a_constant_as_a_constant(factor):
+    (wanted,) = some(4, 30)
+    assert hints.by_ratio(factor * wanted, wanted) == FACTORS[factor]
+    large, size = "large" if factor > 0 else "small", f"{abs(factor):.3g}"
+    assert hints.by_ratio(wanted + factor, wanted) == f"is always too {large} by {size}: a constant"
+    assert hints.by_ratio(0 * wanted + factor, wanted) == f"is {number(factor)}, whatever is given"
+    assert hints.by_ratio(wanted * np.sign(np.arange(30) - 9.5), wanted).startswith("has the right size, and sometimes")

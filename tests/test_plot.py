@@ -493,6 +493,8 @@ def test_learning_on_three_axes_names_the_same_pair_before_and_after(ax):
         (named,) = [text for text in panel.texts if text.get_text() == f"s{i}, s{j}"]
         assert named.xy == (seen[i, j], step.free.corr[i, j])
     assert axes[0].get_xlim() == axes[1].get_xlim() == axes[0].get_ylim()
+    said = [(panel.get_xlabel(), panel.get_ylabel()) for panel in axes]
+    assert said == [("awake (data)", "asleep (dreams)")] * 2 + [("step", "")]  # what it climbs stands in its headline
     written = {f"{steps[k].log_likelihood.value:.2f}".replace("-", "\N{MINUS SIGN}") for k in (0, -1)}
     assert written <= {text.get_text() for text in axes[2].texts}
     assert [text.get_text() for text in axes[1].get_legend().get_texts()] == ["pairs", "units"]

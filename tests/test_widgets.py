@@ -37,6 +37,7 @@ import matplotlib.pyplot as plt
 from matplotlib.patches import FancyBboxPatch
 
 from bmlab import widgets
+from bmlab.widgets import controls
 from bmlab.widgets.beliefs import RADIUS
 from bmlab.widgets.machine import ModelView
 from bmlab.widgets.reading import Readers
@@ -194,6 +195,24 @@ def test_a_stored_explore_is_one_picture_over_the_strips_of_its_sliders(monkeypa
     words = [[text.get_text().strip() for text in strip.texts] for strip in strips]
     assert [sorted(found) for found in words] == [["0", "1", "freeze", "−1"], ["0", "0.25", "1", "Salvador"]]
     assert [strip.lines[-1].get_xdata().tolist() for strip in strips] == [[1], [5]]
+
+
+@pytest.mark.parametrize("ends", [(1, 4), (0.5, 4), (-1.0, 1), (2, 5, 0.25), (0, 10, 3)])
+def test_a_slider_stops_at_whole_numbers_or_in_a_hundred_steps_unless_it_is_told_its_step(ends):
+    low, high, step = ends if len(ends) == 3 else (*ends, 1 if ends == (1, 4) else (ends[1] - ends[0]) / 100)
+    found = controls.stops("T", ends)
+    assert found[0] == low and np.allclose(np.diff(found), step) and high - step + 1e-9 < found[-1] <= high
+    assert {type(value) for value in found} == {int if type(low) is type(step) is int else float}
+    assert controls.start(lambda T=found[1]: T, "T", found) == 1
+    assert controls.start(lambda T: T, "T", found) == controls.start(lambda: 0, "T", found) == len(found) // 2
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 9])
+def test_of_the_first_slider_both_ends_and_the_middle_are_stored_of_a_second_its_ends_of_others_the_beginning(n):
+    values = [*range(n)]
+    assert controls.spread(values, 0, 0) == (values if n <= 4 else [0, (n - 1) // 2, n - 1])
+    assert controls.spread(values, 1, 0) == sorted({0, n - 1})
+    assert controls.spread(values, 2, n - 1) == [n - 1]
 
 
 def test_the_axes_keep_their_place_from_step_to_step(monkeypatch):
