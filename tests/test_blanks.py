@@ -286,7 +286,7 @@ def test_a_blank_that_calls_itself_is_told_so(capsys):
     exec("def calling(x):\n    return my_twice(x)", names)
     function = names["calling"]
     function.__name__ = "my_twice"
-    student_copy._judged(function, "def my_twice(x):\n    return 2 * x", "")
+    student_copy.judged(function, "def my_twice(x):\n    return 2 * x", "")
     assert capsys.readouterr().out.startswith("\N{BALLOT X} my_twice calls itself without an end: ")
     assert names["my_twice"](3) == 6, "it is put back"
 

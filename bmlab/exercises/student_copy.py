@@ -104,7 +104,7 @@ def blank(function: Callable) -> Callable:
     """
     name, known = function.__name__, _checks(_notebook)["blanks"].get(function.__name__)
     if known:
-        return _judged(function, *known)
+        return judged(function, *known)
     if words := _misspelt(name):
         print(words)
     if "NotImplementedError" not in function.__code__.co_names:
@@ -118,8 +118,11 @@ def blank(function: Callable) -> Callable:
     return missing
 
 
-def _judged(function, source, cases):
-    """The student's function if it is right, else the package's; and a line on it."""
+def judged(function, source, cases):
+    """Return a student's function if it is right to all digits, else the package's, and say in a line what was found.
+
+    The grader asks it too: a blank of the story means the same in a copy and in a class.
+    """
     made: dict = {}
     exec(compile(source, "package", "exec"), function.__globals__, made)
     name, (ours,) = function.__name__, made.values()
@@ -268,7 +271,7 @@ def after_cell(result):
     _as_typed.clear()
     for name, known in _checks(_notebook)["blanks"].items():
         if BLANK not in source and re.search(rf"^def {name}\(", source, re.MULTILINE) and not result.error_in_exec:
-            shell.user_ns[name] = _judged(shell.user_ns[name], *known)
+            shell.user_ns[name] = judged(shell.user_ns[name], *known)
     for number, worked in _checks(_notebook)["worked"].items():
         first, _, tried = source.strip().partition("\n")
         if first == YOUR_TRY.format(number) and tried.strip("# .\n"):

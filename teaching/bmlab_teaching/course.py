@@ -10,7 +10,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from .slicing import names, needed_cells
-from .working_copies import BLANK, Exercise, exercises, record, tables, without_solutions, without_teachers
+from .working_copies import BLANK, Exercise, blanks_of, exercises, record, tables, without_solutions, without_teachers
 
 SHOWN = 2000  # characters of a hint, of what an answer printed
 
@@ -43,6 +43,7 @@ class Handout(NamedTuple):
     tables: list[str]
     exercises: list[Exercise]
     made: dict[str, frozenset[str]]  # answer -> the names that a right one makes
+    blanks: dict[str, tuple[str, str]]  # function of the story that a student writes -> its source and its cases
     tests: dict[str, Test]
     referee: list[tuple[str, str]]
     solution: list[tuple[str, str, str]]  # kind, source and grade_id of each cell
@@ -99,5 +100,6 @@ def handout(path: Path) -> Handout:
     whole = [(cell.cell_type, cell.source, record(cell).get("grade_id", "")) for cell in source.cells]
     files = tables(path)
     now = digest(whole, [(test, one.checks) for test, one in tests.items()], of_files(files))
-    about = found, {answer: frozenset(some) for answer, some in made.items()}, tests, referee, whole, now
+    sets = {answer: frozenset(some) for answer, some in made.items()}
+    about = found, sets, blanks_of(source), tests, referee, whole, now
     return Handout(path.stem, without_solutions(source), [str(file.resolve()) for file in files], *about)

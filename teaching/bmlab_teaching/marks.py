@@ -135,13 +135,18 @@ def line_of(row: Any, handouts: Mapping[str, Handout], hands: Hands) -> Line:
 
 
 def shortcuts(handout: Handout, about: Mapping) -> list[tuple[Exercise, list[str]]]:
-    """The exercises whose answer calls what the package computes with, and whose solution does not; and what."""
+    """The exercises whose answer calls what the package computes with, and whose solution does not; and what.
+
+    Where answers share a cell, each may call what the solution of another one calls.
+    """
     from .pages import calls
 
-    found = [
-        (one, sorted({*about["answers"][one.answer].get("calls", [])} - {*calls(handout.solution_of(one.answer))}))
-        for one in handout.graded
-    ]
+    found, written = [], {one.answer: about["answers"][one.answer] for one in handout.graded}
+    for one in handout.graded:
+        mine = written[one.answer]
+        beside = [other for other, answer in written.items() if answer["source"] in mine["source"]]
+        allowed = {name for other in {one.answer, *beside} for name in calls(handout.solution_of(other))}
+        found.append((one, sorted({*mine.get("calls", [])} - allowed)))
     return [(one, names) for one, names in found if names]
 
 

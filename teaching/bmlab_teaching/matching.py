@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from .cells import python
 from .course import Handout
 from .reading import Cell
 from .slicing import UNREADABLE, names, needed_cells
@@ -25,6 +26,16 @@ WATCHING = re.compile(r"\Aimport bmlab\.exercises\nbmlab\.exercises\.watch\(.*\n
 STUDENT = re.compile(
     r"""^student[ \t]*=[ \t]*("[^"\\\n]{0,200}"|'[^'\\\n]{0,200}'|[\w.]{1,20})[ \t]*(?:#.*)?$""", re.MULTILINE
 )
+
+
+STAND_IN = """\
+from bmlab.exercises import student_copy as __copy
+try:
+    {0} = __copy.judged({0}, {1!r}, {2!r})
+except BaseException:
+    exec({1!r})
+"""
+Place = tuple[float, float]  # the number of a cell that came back, and what orders those of one number
 
 
 class Plan(NamedTuple):
@@ -117,30 +128,61 @@ def parses(text: str) -> bool:
         return False
 
 
+def beside_test(source: str, test: str) -> str:
+    """Return what a student wrote into the cell of a test: no assertion, and no statement that the test has."""
+    theirs = {ast.dump(statement) for statement in ast.parse(test).body}
+    try:
+        statements = python(source).body
+    except UNREADABLE:
+        return ""
+    kept = [one for one in statements if not isinstance(one, ast.Assert) and ast.dump(one) not in theirs]
+    return "\n".join(map(ast.unparse, kept))
+
+
 def plan(handout: Handout, cells: Sequence[Cell]) -> Plan:
-    """Return a returned notebook put in order."""
+    """Return a returned notebook put in order: an answer counts wherever it stands, and its test comes behind it."""
     cells = [cell._replace(source=WATCHING.sub("", cell.source)) for cell in cells]
     found, stubs = roles(handout, cells), {record(c)["grade_id"]: c for c in handout.blank.cells if record(c)}
     last = {name: place for place, name in enumerate(found) if name}
     placed, story, earliest = with_story(handout, cells, last)
-    own = [((place, 0.0), cell) for place, cell in enumerate(cells)
-           if not found[place] and cell.kind == "code" and plain(cell.source) not in story]  # fmt: skip
-    answers, unanswered = {}, []
+    own = own_cells(handout, cells, found, story)
+    parts, here = {}, {}  # of an answer: what stands in its own cells, and where they stand
     for number, one in enumerate(handout.exercises):
-        stub, made = stubs[one.answer], handout.made.get(one.answer, frozenset())
-        parts = [cells[place].source for place, name in enumerate(found) if name == one.answer]
-        answers[one.answer] = joined(parts, stub.source, made)
-        if answers[one.answer] == stub.source and not any(names(cell.source).made & made for _, cell in own):
-            unanswered.append(one.answer)
+        mine = [cells[place].source for place, name in enumerate(found) if name == one.answer]
+        parts[one.answer] = joined(mine, stubs[one.answer].source, handout.made.get(one.answer, frozenset()))
         stands = last.get(one.answer, len(cells) + number if one.tests else -1)
-        here = max((stands, 0.0), earliest[one.answer])
-        if stub.cell_type == "code":
-            blank = one.answer in unanswered and not one.tests  # of the story: the solution stands in for it
-            ran = handout.solution_of(one.answer) if blank else answers[one.answer]
-            placed.append((here, Cell("code", ran.replace(BLANK, ""), one.answer)))  # its import takes 3 s, to no end
-            tests = [] if one.answer in unanswered else set(one.tests) - {one.answer}
-            placed += [((max(last.get(test, -1), here[0]), 0.5), Cell("test", "", test)) for test in tests]
-    ordered = [cell for _, cell in sorted(placed + own, key=lambda pair: pair[0])]
+        here[one.answer] = max((stands, 0.0), earliest[one.answer])
+    stub_left = {name for name, source in parts.items() if source == stubs[name].source}
+    written = {here[name]: source for name, source in parts.items()
+               if name not in stub_left and stubs[name].cell_type == "code"}  # fmt: skip
+    written |= {place: cell.source for place, cell in own.items()}
+    answers, unanswered = dict(parts), []
+    for one in handout.exercises:
+        name, is_left = one.answer, one.answer in stub_left
+        tests = sorted({*one.tests} - {name})
+        asked = {each for test in tests for each in handout.tests[test].needed} or handout.made.get(name, frozenset())
+        missing = asked - (frozenset() if is_left else names(parts[name]).made)
+        elsewhere = [place for place, source in sorted(written.items()) if one.tests and names(source).made & missing]
+        if is_left and not elsewhere:
+            unanswered.append(name)
+            tests = []
+        if elsewhere:
+            texts = [parts[name]] * (not is_left) + [written[place] for place in elsewhere]
+            answers[name] = "\n".join(dict.fromkeys(texts))
+            own |= {place: own[place]._replace(name=own[place].name or name) for place in elsewhere if place in own}
+        if stubs[name].cell_type == "code":
+            if not one.tests:  # a blank of the story, which is there were it left out
+                solved = handout.solution_of(name).replace(BLANK, "")
+                story.add(plain(solved))
+                placed.append((here[name], Cell("code", solved, "")))
+            if is_left and elsewhere:  # the stub comes before: it takes nothing back
+                placed.append((min(here[name], (elsewhere[0][0], -0.1)), Cell("code", parts[name], "")))
+            elif one.tests or not is_left:  # without the decorator, whose import takes 3 s to no end
+                placed.append((here[name], Cell("code", parts[name].replace(BLANK, ""), name)))
+            behind = max([here[name], *elsewhere])
+            placed += [((max(last.get(test, -1), behind[0]), 0.5), Cell("test", "", test)) for test in tests]
+    ordered = [cell for _, cell in sorted([*placed, *own.items()], key=lambda pair: pair[0])]
+    ordered = with_stand_ins(ordered, handout.blanks, story)
     code = [place for place, cell in enumerate(ordered) if cell.kind == "code"]
     always = [bool(ordered[place].name) or plain(ordered[place].source) not in story for place in code]
     kept, _ = needed_cells([ordered[place].source for place in code], always)
@@ -149,6 +191,30 @@ def plan(handout: Handout, cells: Sequence[Cell]) -> Plan:
              for place, cell in enumerate(ordered) if cell.kind == "test" or place in run]  # fmt: skip
     typed = [match[1] for cell in ordered for match in STUDENT.finditer(cell.source)]
     return Plan(steps, answers, unanswered, typed[-1] if typed else "")
+
+
+def own_cells(handout: Handout, cells: Sequence[Cell], found: Sequence[str], story: set[str]) -> dict[Place, Cell]:
+    """Return place -> code that is a student's own: cells that are nobody else's, and what stands beside a test."""
+    own = {}
+    for place, (cell, name) in enumerate(zip(cells, found, strict=True)):
+        if not name and cell.kind == "code" and plain(cell.source) not in story:
+            own[place, 0.0] = cell._replace(source=cell.source.replace(BLANK, ""))
+        elif name in handout.tests and (source := beside_test(cell.source, handout.tests[name].source)):
+            own[place, 0.4] = Cell("code", source, "")
+    return own
+
+
+def with_stand_ins(ordered: Sequence[Cell], blanks: Mapping[str, tuple[str, str]], story: set[str]) -> list[Cell]:
+    """Return cells with the rule of a copy behind each that makes a blank: unless right, it is the package's."""
+    own = [cell.kind == "code" and plain(cell.source) not in story for cell in ordered]
+    wanted = frozenset().union(*(names(cell.source).needed for cell, mine in zip(ordered, own, strict=True) if mine))
+    for cell in reversed(ordered):  # what an answer needs by way of the story
+        wanted |= names(cell.source).needed if cell.kind == "code" and names(cell.source).made & wanted else set()
+    found = []
+    for cell, mine in zip(ordered, own, strict=True):
+        made = sorted(blanks.keys() & names(cell.source).made & wanted) if mine else []
+        found += [cell, *(Cell("code", STAND_IN.format(name, *blanks[name]), "") for name in made)]
+    return found
 
 
 def with_story(handout: Handout, cells: Sequence[Cell], last: Mapping[str, int]) -> tuple[list, set[str], dict]:

@@ -51,7 +51,9 @@ def story_cells():
     by_hand = RECORD | {"grade_id": "explained", "solution": True, "grade": True, "points": 2}
     return [
         nbformat.v4.new_code_cell("from bmlab import widgets"),
-        nbformat.v4.new_code_cell(hole, metadata={"nbgrader": RECORD | {"grade_id": "my_size", "solution": True}}),
+        nbformat.v4.new_code_cell(
+            hole, metadata={"nbgrader": RECORD | {"grade_id": "my_size", "solution": True}, "cases": "[rng.normal()]"}
+        ),
         nbformat.v4.new_markdown_cell("**3.** *Explain* ★★ (2 points). Why?"),
         nbformat.v4.new_markdown_cell(rubric, metadata={"nbgrader": by_hand}),
         nbformat.v4.new_markdown_cell("**4.** *Stretch* ★★★ And then?"),

@@ -4,19 +4,22 @@ import os
 import re
 import sys
 import zipfile
+from contextlib import suppress
 from copy import deepcopy
 
 import nbformat
 import pytest
 from awkward_class import Kit, dumped, zipped
-from small_course import graded, lines_of, short_notebook, story_cells, walled
+from small_course import RIGHT, TWICE, graded, lines_of, short_notebook, story_cells, walled
 
 from bmlab import widgets
 from bmlab_teaching.children import Work, in_children
 from bmlab_teaching.course import handout
 from bmlab_teaching.deliveries import senders
 from bmlab_teaching.grading import grade, read
+from bmlab_teaching.marks import shortcuts
 from bmlab_teaching.matching import plan
+from bmlab_teaching.pages import calls
 from bmlab_teaching.reading import Reader, read_cells
 from bmlab_teaching.sandbox import Limits
 from bmlab_teaching.slicing import names, needed_cells
@@ -274,3 +277,104 @@ def test_each_cell_of_the_handout_may_stand_at_any_place(tmp_path):
             exec(source if kind == "run" else about.tests[name].source, here)
             tested += [name] * (kind == "test")
         assert sorted(tested) == sorted(about.tests), (start, end)
+
+
+def passed_in_order(about, notebook):
+    """The tests that pass if what is planned runs from top to bottom, and the answers that are taken for open."""
+    here, passed, found = {"widgets": widgets}, [], plan(about, read_cells(dumped(notebook)))
+    for kind, source, name in found.steps:
+        with suppress(Exception):
+            exec(source if kind == "run" else about.tests[name].source, here)
+            passed += [name] * (kind == "test")
+    return sorted(passed), [name for name in found.open if name in about.made and about.tests.get(f"test_{name}")]
+
+
+@pytest.mark.parametrize("own", ["left", "emptied", "deleted", "a word"])
+@pytest.mark.parametrize("asked", [["double"], ["first", "double"]], ids=", ".join)
+def test_an_answer_counts_in_whatever_cell_it_stands(tmp_path, own, asked):
+    """Beside another answer, in a test, in a cell of the story, in a new one; its own cell may be as it was or gone."""
+    kit = Kit(short_notebook(tmp_path, more=story_cells()))
+    about = handout(tmp_path / "sources/twice.ipynb")
+    for place in range(len(kit.blank.cells) + 1):
+        notebook = kit.answered()
+        cells = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade_id") in asked]
+        texts = [cell.source for cell in cells]
+        stubs = [cell.source for cell in kit.blank.cells if cell.metadata.get("nbgrader", {}).get("grade_id") in asked]
+        notebook.cells.insert(len(kit.blank.cells), nbformat.v4.new_code_cell("mine = 1"))
+        target = notebook.cells[place]
+        if target.cell_type != "code" or target in cells:
+            continue
+        for cell, stub in zip(cells, stubs, strict=True):
+            cell.source = {"left": stub, "emptied": "", "deleted": stub, "a word": "# it stands elsewhere"}[own]
+        target.source = "\n".join([*texts, target.source])
+        if own == "deleted":
+            notebook.cells = [cell for cell in notebook.cells if cell not in cells]
+        assert passed_in_order(about, notebook) == (sorted(about.tests), []), (place, target.source)
+
+
+def test_nobody_is_accused_of_what_another_solution_in_the_cell_calls(tmp_path):
+    """Two answers in one cell: what the solution of one calls is no shortcut of the other."""
+    exact = "### BEGIN SOLUTION\nlog_z = bmlab.exact(bmlab.toy()).log_z.value\n### END SOLUTION"
+    about = handout(short_notebook(tmp_path, [*TWICE, ("log_z", exact, "assert log_z > 0", [])]))
+    both = f"{RIGHT['double']}\nlog_z = bmlab.exact(bmlab.toy()).log_z.value"
+    for double, accused in ((both, []), (both.replace("exact", "gibbs"), ["double", "log_z"])):
+        texts = {"first": "first = 1", "double": double, "log_z": double}
+        answers = {name: {"source": text, "calls": calls(text)} for name, text in texts.items()}
+        assert [one.answer for one, _ in shortcuts(about, {"answers": answers})] == accused
+
+
+def test_an_open_answer_stays_open_whatever_else_is_written(kit, tmp_path):
+    notebook = kit.answered("first", after="\nother = 1\ndef triple(x):\n    return 3 * x")
+    notebook.cells[-1].source += "\nother = 2"
+    about = handout(tmp_path / "sources/twice.ipynb")
+    assert passed_in_order(about, notebook) == (["test_first"], ["double"])
+
+
+BLANK_CELL = "@widgets.blank\ndef my_size(x):\n    {}"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["return x", "return (", "raise KeyError", "return my_size(x)", "raise NotImplementedError()", "my_size = 7"],
+)
+@pytest.mark.parametrize("place", ["its own cell", "another answer", "a new cell", "left out"])
+def test_a_wrong_blank_of_the_story_costs_no_point_in_a_right_answer(tmp_path, wrong, place):
+    """In a copy its name means the package's version, unless it is right: here too."""
+    story, (hole, *_) = story_cells()[:1], [story_cells()[1]]
+    path = short_notebook(tmp_path, more=())
+    source = nbformat.read(path, 4)
+    source.cells[2:2] = [*story, hole]
+    nbformat.write(source, path)
+    kit, about = Kit(path), handout(path)
+    notebook = kit.answered()
+    (blank,) = [cell for cell in notebook.cells if "my_size" in cell.source]
+    text = BLANK_CELL.format(wrong)
+    for cell in notebook.cells:
+        if cell.source.startswith("def double"):
+            cell.source = "def double(x):\n    return 2 * (my_size(x) if x > 0 else -my_size(x))"
+            cell.source += f"\n{text.replace('@widgets.blank', '')}" * (place == "another answer")
+    if place == "its own cell":
+        blank.source = text
+    elif place == "a new cell":
+        notebook.cells.insert(notebook.cells.index(blank) + 1, nbformat.v4.new_code_cell(text))
+    else:
+        notebook.cells.remove(blank)
+    if place == "another answer" and wrong == "return (":
+        pytest.skip("no Python: the answer is none, either")
+    assert passed_in_order(about, notebook)[0] == ["test_double", "test_first"]
+
+
+def test_a_right_blank_with_more_arguments_is_the_students_own(tmp_path):
+    """What a copy leaves them is what is graded."""
+    path = short_notebook(tmp_path, more=story_cells()[:2])
+    source = nbformat.read(path, 4)
+    source.cells[2:2] = source.cells[-2:]
+    source.cells = source.cells[:-2]
+    nbformat.write(source, path)
+    notebook = Kit(path).answered()
+    for cell in notebook.cells:
+        if "my_size" in cell.source:
+            cell.source = "@widgets.blank\ndef my_size(x, twice=1):\n    return twice * abs(x)"
+        if cell.source.startswith("def double"):
+            cell.source = "def double(x):\n    return my_size(x, 2) if x > 0 else -my_size(x, twice=2)"
+    assert passed_in_order(handout(path), notebook)[0] == ["test_double", "test_first"]
