@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from bmlab.exercises import hints
+from bmlab.exercises import hints, student_copy
 from bmlab.exercises.hints import named_in_test, number
 from bmlab.exercises.judging import KINDS, draw
 
@@ -122,3 +122,38 @@ def test_a_factor_is_told_as_such_and_a_constant_as_a_constant(factor):
     assert hints.by_ratio(wanted + factor, wanted) == f"is always too {large} by {size}: a constant"
     assert hints.by_ratio(0 * wanted + factor, wanted) == f"is {number(factor)}, whatever is given"
     assert hints.by_ratio(wanted * np.sign(np.arange(30) - 9.5), wanted).startswith("has the right size, and sometimes")
+
+
+def field(machine, s):
+    return (s @ machine.weights + machine.biases) / machine.temperature
+
+
+SIMPLER = {  # words -> (right, wrong), of what is drawn for the names of their arguments
+    "is right for T = 1, and wrong otherwise": (lambda x, T: x.sum() / T**3, lambda x, T: x.sum() * T),
+    "is right for k = 1, and wrong otherwise": (lambda x, k: x.sum() ** k, lambda x, k: x.sum() * k),
+    "is right for a = 0, and wrong otherwise": (lambda x, a: x.sum() * np.exp(a), lambda x, a: x.sum() + a),
+    "is right at T = 1": (field, lambda machine, s: s @ machine.weights + machine.biases * machine.temperature**2),
+    "is right without biases": (field, lambda machine, s: field(machine, s) + machine.biases),
+    "is right without weights": (field, lambda machine, s: field(machine, s) + s @ machine.weights),
+    "is right at T = 1 without biases": (field, lambda machine, s: s @ machine.weights + 2 * machine.biases),
+    "is right for one state, and wrong for several": (lambda s: s.sum(axis=-1) ** 3, lambda s: s.sum(axis=0) ** 3),
+}
+
+
+@pytest.mark.parametrize("words", SIMPLER)
+def test_what_is_right_in_simpler_cases_is_told_in_which(words):
+    rng = np.random.default_rng(5)
+    right, wrong = SIMPLER[words]
+    kinds = {"k": lambda rng, n: int(rng.integers(2, 5)), "a": lambda rng, n: float(rng.normal()), **KINDS}
+    tried = [[kinds[name](rng, 3) for name in right.__code__.co_varnames] for _ in range(6)]
+    assert hints.by_simpler(wrong, right, tried, 0).startswith(words)
+
+
+@pytest.mark.parametrize(("factor", "is_whole"), [(1.0, True), (1 + 1e-7, False)])
+def test_a_rounded_answer_is_right_and_the_story_goes_on_with_all_digits(factor, is_whole, monkeypatch, capsys):
+    right = "def my_sum(x):\n    return x.sum()"
+    monkeypatch.setattr(student_copy, "_checks", lambda _: {"blanks": {"my_sum": (right, "")}})
+    exec(right.replace("return", f"return {factor} *"), mine := {})
+    kept = student_copy.blank(mine["my_sum"])
+    said = student_copy.RIGHT.format("my_sum") + student_copy.ROUNDED * (not is_whole)
+    assert capsys.readouterr().out.strip() == said and (kept is mine["my_sum"]) == is_whole
