@@ -157,3 +157,24 @@ def test_a_rounded_answer_is_right_and_the_story_goes_on_with_all_digits(factor,
     kept = student_copy.blank(mine["my_sum"])
     said = student_copy.RIGHT.format("my_sum") + student_copy.ROUNDED * (not is_whole)
     assert capsys.readouterr().out.strip() == said and (kept is mine["my_sum"]) == is_whole
+
+
+@pytest.mark.parametrize(
+    ("done", "share", "words"),
+    [
+        ([], 0, "0 of 4 points. Open: exercises 1, 2."),
+        (["a", "c"], 0.25, "1 of 4 points. Open: exercise 2."),
+        (["a", "b"], 1, "4 of 4 points."),
+    ],
+)
+def test_the_bar_of_a_notebook_is_its_share_of_the_points_that_are_not_marked_later(done, share, words, monkeypatch):
+    tests = {
+        name: {"points": n, "later": name == "c", "title": f"Exercise {k}."}
+        for k, (name, n) in enumerate({"a": 1, "b": 3, "c": 7}.items(), 1)
+    }
+    monkeypatch.setattr(student_copy, "_checks", lambda *_: {"tests": tests})
+    monkeypatch.setattr(student_copy, "_done", lambda *_: {*done})
+    points, _, left = words.partition(". ")
+    shown = student_copy._bar("01_theory")
+    assert f'<progress aria-hidden="true" value="{share:g}"></progress>' in shown
+    assert points.strip(".") in shown and left in shown and 'data-first-guesses="01."' in shown
