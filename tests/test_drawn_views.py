@@ -19,7 +19,7 @@ from bmlab import plot, widgets
 from bmlab.infer.sampling.diagnostics import halves, split_rhat
 from bmlab.plot.labels import arrow_of
 from bmlab.widgets import chains, states, update, visited
-from bmlab.widgets.beliefs import RADIUS
+from bmlab.widgets.beliefs import RADIUS, aside
 
 SEEDS = range(3)
 
@@ -204,6 +204,13 @@ def levels(ax):
         blue = [v for v in outlines if abs(np.hypot(*(v - [x, y]).T) - RADIUS).max() < 1e-6]
         found.append(np.clip((y + RADIUS - min(v[:, 1].min() for v in blue)) / (2 * RADIUS), 0, 1))
     return np.array(middles), np.array(found)
+
+
+@pytest.mark.parametrize("p", np.linspace(0, 1, 21))
+def test_the_number_in_a_disc_stands_clear_of_its_level_or_as_far_off_as_the_disc_allows(p):
+    level, at = RADIUS * (1 - 2 * p), aside(p)
+    assert abs(at) <= 6 and (abs(at - level) > 10.9 or abs(at) == 6)
+    assert at == 0 or abs(level) < 11
 
 
 def triangles(ax):

@@ -329,6 +329,7 @@ REFUSED = {
     "found no step": lambda: widgets.LearningView(iter([])),
     "steps must .* found -1": lambda: widgets.LearningView(climb(), steps=-1),
     r"up to 100 pixels.*found \(2, 8\) for the shape \(2, 2\)": lambda: widgets.DrawView(np.ones((2, 8))),
+    r"up to 100 pixels.*found \(4,\) for the shape \(2, 2\)": lambda: widgets.DrawView(np.ones(4)),
     r"shape must be \(height, width\), found 8": lambda: widgets.DrawView(np.ones((2, 8)), shape=8),
     "VisitedView draws Z itself, .* at log Z = 1.5e\\+03; try": lambda: widgets.VisitedView(bmlab.toy().at(0.001)),
     "has 9 pixels, the machines 10 units": lambda: widgets.PaintView(readers(10), np.zeros(10)),
