@@ -1,7 +1,6 @@
 """What comes back from a student's function: looked at before it is computed with, and compared with what is right."""
 
 import inspect
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
 from copy import deepcopy
@@ -14,6 +13,7 @@ import numpy as np
 
 from ..checking.validation import describe
 from ..model import BoltzmannMachine
+from .errors import in_plain_words
 
 READ_ONLY = "read-only"  # in what numpy says of an array that may not be changed
 WRITES = "{} writes into what it is given: begin with a copy, np.array(...)"
@@ -22,12 +22,11 @@ ENDLESS = "{} calls itself without an end: write out what it returns"
 TEXTS = "{} returned texts, where numbers are asked for: take the quotes off"
 NO_FUNCTION = "{0} is {1}, where a function is asked for: def {0}{2}"
 FIRST_LINE = "{} takes {}, where {} is asked for: leave its first line as it was"
+NAN = "{} returned nan (not a number): is there a root or log of what is not positive, 0/0, or an overflow?"
 TRUTH = "{} returned truth values, True or False, where numbers are asked for: is it a comparison?"
 NO_TEXT = "{} is {}, where a text is asked for: put it between quotes"
 OWN_ASSERT = "{} stops with AssertionError: is there an assert of its own in it?"
 STOPS = " stops with "
-MISMATCH = re.compile(r"matmul: Input operand .*\(size (\d+) is different from (\d+)\)")
-IN_A_PRODUCT = r"@ multiplies rows of \2 numbers with columns of \1"
 ORDINAL = ("first", "second", "third", "fourth")
 DIGITS = 6e-4  # how far an answer may be off: three decimals are right
 
@@ -100,8 +99,7 @@ def returned(function: Callable, given: Sequence) -> Any:
         except KeyboardInterrupt:
             raise WrongKind(f"{name}{STOPS}your interrupt: is it a loop without an end, or too long a list?") from None
         except (Exception, SystemExit) as problem:
-            words = MISMATCH.sub(IN_A_PRODUCT, str(problem)).strip()
-            stops = f"{name}{STOPS}{type(problem).__name__}{': ' * bool(words)}{words}"
+            stops = f"{name}{STOPS}{in_plain_words(problem)}"
             raise WrongKind(WRITES.format(name) if READ_ONLY in str(problem) else stops) from None
     if not all(map(same_bits, given, copies)):
         raise WrongKind(WRITES.format(name))
@@ -187,7 +185,7 @@ def in_shape(name: str, found: Any, right: Any) -> tuple[list[np.ndarray], list[
         if (array := arrays[k]).shape != one.shape:
             raise WrongKind(f"{name} returned {shape_of(array)}, where {shape_of(one)} is asked for")
         if not np.array_equal(np.isnan(array), np.isnan(one)):
-            raise WrongKind(f"{name} returned nan (not a number): is there a log of 0, 0/0 or an overflow?")
+            raise WrongKind(NAN.format(name))
     return arrays, wanted
 
 

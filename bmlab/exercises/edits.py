@@ -52,7 +52,7 @@ def _edited(source):
     known = {one.arg for one in ast.walk(tree) if isinstance(one, ast.arg)}
     for place in list(places(tree)):
         node = place.node
-        for words, change in edits(node, known):
+        for words, change in edits(node, known, place.keyword):
             place.put(change(node))
             text = ast.unparse(tree)
             place.put(node)
@@ -66,6 +66,11 @@ class Place(NamedTuple):
     node: ast.AST
     parent: ast.AST | list
     field: Any
+
+    @property
+    def keyword(self) -> str:
+        """The name before an argument, as in axis=1, and an equals sign; "" if there is none."""
+        return f"{self.parent.arg}=" if isinstance(self.parent, ast.keyword) else ""
 
     def put(self, other: ast.AST) -> None:
         """Put a node there."""
@@ -84,7 +89,7 @@ def places(tree: ast.AST) -> Iterator[Place]:
             yield from (Place(one, parent, key) for parent, key, one in inside if isinstance(one, ast.AST))
 
 
-def edits(node: ast.AST, known: set[str]) -> Iterator[tuple[str, Callable]]:
+def edits(node: ast.AST, known: set[str], keyword: str = "") -> Iterator[tuple[str, Callable]]:
     """Yield the slips that can be made at a node: words, and what makes the slip of the node, which stays as it is."""
     if isinstance(node, ast.BinOp):
         lacks = LACKS.get(type(node.op), "lacks a part{}")
@@ -101,10 +106,9 @@ def edits(node: ast.AST, known: set[str]) -> Iterator[tuple[str, Callable]]:
         yield "lacks a minus" if isinstance(node.op, ast.USub) else "lacks a not", lambda one: one.operand
     elif isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         other = node.value * 2 if node.value else 1
-        yield f"has {other} where {node.value} belongs", lambda one: ast.Constant(other)
-        if node.value in (0, 1):
-            words = f"has {1 - node.value} where {node.value} belongs: is it an axis?"
-            yield words, lambda one: ast.Constant(1 - one.value)
+        for value in {other, 1 - node.value} if node.value in (0, 1) else {other}:
+            words = f"has {keyword}{value} where {keyword}{node.value} belongs"
+            yield words, lambda one, value=value: ast.Constant(value)
     elif isinstance(node, ast.Attribute):
         if node.attr == "temperature":
             yield "forgets T", lambda one: ast.Constant(1.0)

@@ -23,7 +23,8 @@ from typing import Any, TypeVar
 from ..checking.calls import show_call
 from ..running.files import write_bytes
 from .answers import ENDLESS, OWN_ASSERT, READ_ONLY, WRITES, Unanswered, as_asked, kind_of_slip, kind_of_value
-from .hints import FEW_DIGITS, named_in_test
+from .errors import in_plain_words
+from .hints import FEW_DIGITS, named_in_test, source_of
 from .judging import CASES, Untried, judge
 from .unmade import say
 
@@ -118,7 +119,7 @@ def blank(function: Callable) -> Callable:
     return missing
 
 
-def judged(function, source, cases):
+def judged(function, source, cases, slips=None):
     """Return a student's function if it is right to all digits, else the package's, and say in a line what was found.
 
     The grader asks it too: a blank of the story means the same in a copy and in a class.
@@ -129,7 +130,7 @@ def judged(function, source, cases):
     names, before = function.__globals__, function.__globals__.get(name)
     names[name] = function  # a function that calls itself calls itself, not the package's
     try:
-        verdict = judge(function, ours, cases, source=source)
+        verdict = judge(function, ours, cases, source=source, typed=source_of(function), slips=slips)
     except Unanswered:
         print(f"{STILL_OPEN.format(name)} Until then the package's version stands in for it.")
     except Untried as problem:
@@ -171,7 +172,7 @@ def watch(notebook: str) -> None:
         shell.set_custom_exc((NotImplementedError, NameError, AssertionError, RecursionError), on_error)
         shell.events.register("pre_run_cell", before_cell)
         shell.events.register("post_run_cell", after_cell)
-        for source, _ in _checks(notebook)["blanks"].values():  # there, if a cell is no Python or is left out
+        for source, *_ in _checks(notebook)["blanks"].values():  # there, if a cell is no Python or is left out
             with suppress(NameError):  # a default that the story makes
                 exec(compile(source, "package", "exec"), shell.user_ns)
         if not is_watched(notebook):
@@ -321,7 +322,7 @@ def _verdict(about, error, names):
         return f"\N{CHECK MARK} done. {about['why']}".strip(), True
     if error:
         failed = isinstance(error, AssertionError)
-        said = f"{error}" if failed else f"it fails{where}: {type(error).__name__}: {error}".removesuffix(": ")
+        said = f"{error}" if failed else f"it fails{where}: {in_plain_words(error)}"
         asked, solution = " and ".join(about["asked"]), "".join(about["ways"][:1])
         said = WRITES.format(asked) if READ_ONLY in str(error) else said or OWN_ASSERT.format(asked)
         if isinstance(error, RecursionError):

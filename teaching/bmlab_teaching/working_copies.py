@@ -39,6 +39,7 @@ TEACHER = "teacher"  # the tag of a cell that is in no student's version
 OPEN = "write your answer in this cell"
 STUB, TEXT_STUB = f'# YOUR CODE HERE\nraise NotImplementedError("{OPEN}")', "Write your answer here."
 SOLUTION = re.compile(r"### BEGIN SOLUTION.*?### END SOLUTION", re.DOTALL)
+INDENTED = re.compile(rf"^([ \t]*){SOLUTION.pattern}", re.DOTALL | re.MULTILINE)
 MARKS = re.compile(r"^ *### (?:BEGIN|END) (?:SOLUTION|HIDDEN TESTS)\n?", re.MULTILINE)
 LETTER = re.compile(r'^ *\w+ = "[A-Z]"(?: *# *(.+))?$', re.MULTILINE)
 HIDDEN = re.compile(r"\n?### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", re.DOTALL)
@@ -128,13 +129,13 @@ def without_solutions(source: NotebookNode, stub: str = STUB) -> NotebookNode:
             cell.source = SOLUTION.sub(TEXT_STUB, cell.source)
         elif record(cell).get("solution"):
             text = stub.replace(OPEN, sentences.get(record(cell)["grade_id"], OPEN))
-            cell.source = re.sub(
-                rf"^([ \t]*){SOLUTION.pattern}",
-                lambda found, text=text: found[1] + text.replace("\n", "\n" + found[1]),
-                cell.source,
-                flags=re.DOTALL | re.MULTILINE,
-            )
+            cell.source = answered(cell.source, text)
     return copy
+
+
+def answered(source: str, text: str) -> str:
+    """Return the source of an answer's cell with other lines in the place of its solution, as far to the right."""
+    return INDENTED.sub(lambda found: found[1] + text.replace("\n", "\n" + found[1]), source)
 
 
 def without_hidden_tests(notebook: NotebookNode) -> NotebookNode:
@@ -170,7 +171,7 @@ def student_version(path: Path) -> NotebookNode:
         first.outputs.insert(0, nbformat.v4.new_output("stream", text=PRESS))
         notebook.cells.remove(code[0])
     for cell in filter(record, notebook.cells):
-        for ours in ("checks", "cases", "other"):  # parts of a test, hidden ones too; trials of a blank; solutions
+        for ours in ("checks", "cases", "slips", "other"):  # parts of a test; trials of a blank, its slips; solutions
             cell.metadata.pop(ours, None)
         cell.metadata |= {"deletable": False} | ({} if record(cell)["solution"] else {"editable": False})
     if with_points(notebook):
@@ -202,18 +203,29 @@ def working_copy(path: Path) -> NotebookNode:
     return notebook
 
 
-def blanks_of(notebook: NotebookNode) -> dict[str, tuple[str, str]]:
-    """Return {name: (source, cases)} of the functions that a student writes for the story.
+def blanks_of(notebook: NotebookNode) -> dict[str, tuple[str, str, dict[str, str]]]:
+    """Return {name: (source, cases, slips)} of the functions that a student writes for the story.
 
-    The metadata of their cell list the "cases" that they are tried on, where the names of the arguments do not.
+    The metadata of their cell list the "cases" that they are tried on, where the names of the arguments do not, and
+    "slips", {what stands in the blank: what is said}; these are returned as {source: what is said}.
     """
     found = {}
     for cell in notebook.cells:
         if BLANK in cell.source:
-            for one in ast.parse(cell.source).body:
-                if isinstance(one, ast.FunctionDef) and one.decorator_list:
-                    one.decorator_list = []
-                    found[one.name] = ast.unparse(one), cell.metadata.get("cases", "")
+            slips = cell.metadata.get("slips", {}).items()
+            for name, source in functions_of(cell.source).items():
+                wrong = {functions_of(answered(cell.source, text))[name]: words for text, words in slips}
+                found[name] = source, cell.metadata.get("cases", ""), wrong
+    return found
+
+
+def functions_of(source: str) -> dict[str, str]:
+    """Return {name: source} of the decorated functions of a cell, without their decorators."""
+    found = {}
+    for one in ast.parse(source).body:
+        if isinstance(one, ast.FunctionDef) and one.decorator_list:
+            one.decorator_list = []
+            found[one.name] = ast.unparse(one)
     return found
 
 

@@ -1,0 +1,70 @@
+"""What NumPy's and Python's errors mean, in words of the course: a student's slip in shapes, axes and kinds of numbers.
+
+in_plain_words(error)    the sentence of PLAIN whose pattern its message has, and otherwise its message
+"""
+
+import re
+
+PLAIN = {
+    r"operands could not be broadcast together with (?:remapped )?shapes (?:\[.*?\]: )?(.*)": (
+        r"arrays of shapes \1 do not fit: from the last on, lengths must be equal, or one of them 1"
+    ),
+    r"could not broadcast input array from shape (\(.*?\)) into shape (\(.*?\))": (
+        r"an array of shape \1 is written into a place of shape \2"
+    ),
+    r"matmul: Input operand .*\(size (\d+) is different from (\d+)\)": (
+        r"@ multiplies rows of \2 numbers with columns of \1"
+    ),
+    r"shapes .* not aligned: (\d+) .* != (\d+) .*": r"dot multiplies rows of \1 numbers with columns of \2",
+    r"matmul: Input operand \d does not have enough dimensions.*": "one side of @ is a number: multiply it by *",
+    r"\w+: Input operand .*gufunc.*\(size (\d+) is different from (\d+)\)": (
+        r"an array has \1 numbers where the other asks for \2"
+    ),
+    r"cannot reshape array of size (\d+) into shape \((\d+),newaxis\)": r"\1 numbers do not make \2 equal rows",
+    r"cannot reshape array of size (\d+) into shape (\(.*\))": r"\1 numbers do not fill the shape \2",
+    r"Cannot cast ufunc '\w+' output from dtype\('float64'\) to dtype\('int\d+'\).*": (
+        "numbers with a point do not go into an array of whole numbers: make it np.array(..., dtype=float)"
+    ),
+    r"ufunc '\w+' (?:did not contain a loop|not supported).*": "a formula for numbers was given something else",
+    r"loop of ufunc does not support argument \d of type (\w+) .*": (
+        r"an array holds \1, or things of several kinds, where a formula takes numbers"
+    ),
+    r"NumPy boolean array indexing assignment cannot assign (\d+) input values to the (\d+) output values.*": (
+        r"\1 numbers are written into \2 places"
+    ),
+    r"boolean index did not match .* axis is (\d+) but .* is (\d+)": r"a mask of \2 is used on an array of \1",
+    r"axis (-?\d+) is out of bounds for array of dimension 0": r"one number has no axis \1",
+    r"axis (-?\d+) is out of bounds for array of dimension 1": r"there is no axis \1: a row of numbers has axis 0 only",
+    r"axis (-?\d+) is out of bounds for array of dimension (\d+)": (
+        r"there is no axis \1 in an array of \2 dimensions: the first is axis 0"
+    ),
+    r"The truth value of an array with more than one element is ambiguous.*": (
+        "if, not, and, or take one truth value, and here are many: np.where(condition, yes, no) takes each"
+    ),
+    r"Last 2 dimensions of the array must be square": "a matrix is not square: this needs as many rows as columns",
+    r"Singular matrix": "a matrix has no inverse",
+    r"numpy boolean (?:subtract|negative), .*": "a minus stands before truth values, True and False: ~ turns them over",
+    r"The numpy boolean negative, .*": "a minus stands before truth values, True and False: ~ turns them over",
+    r"all the input array dimensions .* index \d+ has size (\d+) and .* index \d+ has size (\d+)": (
+        r"arrays of \1 and of \2 numbers along the other axis do not fit side by side"
+    ),
+    r"setting an array element with a sequence\..*": "rows of an array are not equally long",
+    r"'numpy\.ndarray' object has no attribute '(\w+)'": r"an array has no .\1",
+    r"'numpy\.ndarray' object is not callable": "( ) behind an array call it: [ ] takes a part of it",
+    r"'(?:int|float|numpy\.float64)' object is not callable": "( ) behind a number call it: is a * missing?",
+    r"only 0-dimensional arrays can be converted to Python scalars": "an array stands where one number is asked for",
+    r"(\w+)\(\) takes from \d+ to \d+ positional arguments but (\d+) (?:was|were) given": (
+        r"\1() was given another number of arguments than it takes, \2"
+    ),
+}
+FITS = [(re.compile(pattern), words) for pattern, words in PLAIN.items()]
+
+
+def in_plain_words(error: BaseException) -> str:
+    """Return an error's kind and its message, in plain words if they are known."""
+    message = f"{error}".strip()
+    for pattern, words in FITS:
+        if found := pattern.fullmatch(message):
+            message = found.expand(words)
+            break
+    return f"{type(error).__name__}{': ' * bool(message)}{message}"
