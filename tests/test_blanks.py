@@ -38,8 +38,8 @@ TYPED = {  # by strict readers, and then accepted in silence
     "04b_can_it_be_proved-average_of_trees": ["sum(bmlab.exact(tree).log_z.value for tree in trees) / 3"],
     "04b_can_it_be_proved-hear_each_other": ["np.tanh(m + pair.biases[::-1])"],
     "07_hidden_units-carry": [
-        "bmlab.from_bits(-2 * K * np.outer(a, a) * other, -K * a)",
-        "bmlab.from_bits(-2 * K * np.outer(a, a) * other, K * a**2)",
+        "bmlab.from_bits(-2 * K * np.outer(a := np.array([1, 1, -1, -2]), a) * (1 - np.eye(4)), -K * a)",
+        "bmlab.from_bits(-2 * K * np.outer(a := np.array([1, 1, -1, -2]), a) * (1 - np.eye(4)), K * a**2)",
     ],
     "07_hidden_units-my_clamped": ["bmlab.clamped(model.at(1), data).mean, bmlab.clamped(model.at(1), data).corr"],
     "08_restricted_machines-my_fields": ["W @ v + c", "W.T @ v - c"],
@@ -226,6 +226,22 @@ def test_what_cannot_be_compared_in_the_cases_behind_the_first_is_a_sentence():
     wrong = written("def mine(x):\n    return [x, x] if x > 12 else x + 1", "mine", {"count": iter(range(99))})
     said = judging.judge(wrong, right, "[next(count)]").wrong
     assert said.startswith("mine returned shape (2,), where one number is asked for (x = 13")
+
+
+@pytest.mark.parametrize("name", BLANKS_OF)
+def test_a_blank_is_alone_in_its_cell_and_tried_where_T_is_not_1(name):
+    """Who writes the function alone, in the place of all that stands there, goes on; what asks for T = 1 says so."""
+    for place, cell in enumerate(SOURCES[name].cells):
+        if BLANK not in cell.source:
+            continue
+        (function,) = ast.parse(cell.source).body
+        question = [above.source for above in SOURCES[name].cells[:place] if above.cell_type == "markdown"][-1]
+        _, right, _, cases = parts_of(name, function.name)
+        rng = np.random.default_rng(0)
+        machines = [one for _ in range(9) for one in judging.draw(right, cases, rng, right.__globals__)]
+        machines = [one for given in machines for one in (given if isinstance(given, list) else [given])]
+        warm = {one.temperature for one in machines if isinstance(one, bmlab.BoltzmannMachine)}
+        assert warm != {1} or re.search(r"T = 1\b|for now it is 1|at \$T = 1", question), cell.id
 
 
 def test_slips_are_made_of_a_source_alone():

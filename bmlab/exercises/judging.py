@@ -45,6 +45,13 @@ def machine(rng: np.random.Generator, n: int, temperature: float = 0) -> Boltzma
     return BoltzmannMachine(weights + weights.T, rng.normal(size=n), temperature, names=tuple("abcdefgh"[:n]))
 
 
+def tree(rng: np.random.Generator, n: int) -> BoltzmannMachine:
+    """Return a machine() whose units are coupled in a row, as a tree of one branch."""
+    one, place = machine(rng, n), np.arange(n)
+    in_a_row = np.abs(place[:, None] - place) == 1
+    return BoltzmannMachine(in_a_row * one.dense_weights, one.biases, one.temperature, names=one.names)
+
+
 def states(rng: np.random.Generator, *shape: int) -> np.ndarray:
     """Return states of -1 and +1, of a shape."""
     return rng.choice([-1.0, 1.0], size=shape)
@@ -66,7 +73,7 @@ KINDS: dict[str, Callable[[np.random.Generator, int], Any]] = {
 }
 
 
-HELP = {"machine": machine, "states": states, "either": either, "np": np}
+HELP = {"machine": machine, "tree": tree, "states": states, "either": either, "np": np}
 
 
 def draw(function: Callable, kinds: str, rng: np.random.Generator, names: dict, n: int = 0) -> list:

@@ -65,4 +65,4 @@ def number(value, beside=None):
     for digits in range(4, 17):
         if beside is None or f"{value:.{digits}g}" != f"{np.round(beside, 12) + 0:.{digits}g}":
             return f"{value:.{digits}g}"
-    return f"{value:.4g}"
+    return f"{float(value)!r}"
