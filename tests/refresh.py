@@ -25,7 +25,7 @@ NOTEBOOK_METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-KEPT_CELL_METADATA = ("tags", "nbgrader", "checks", "cases", "other", "jupyter", "jp-MarkdownHeadingCollapsed")
+KEPT_CELL_METADATA = ("tags", "nbgrader", "checks", "cases", "slips", "other", "jupyter", "jp-MarkdownHeadingCollapsed")
 KEPT_OF_A_PICTURE = ("alt", "bmlab", "width", "height", "points")
 # A widget view names a model that is gone when the notebook is opened again.
 WIDGET = "application/vnd.jupyter.widget-view+json"

@@ -43,7 +43,7 @@ class Handout(NamedTuple):
     tables: list[str]
     exercises: list[Exercise]
     made: dict[str, frozenset[str]]  # answer -> the names that a right one makes
-    blanks: dict[str, tuple[str, str]]  # function of the story that a student writes -> its source and its cases
+    blanks: dict[str, tuple[str, str, dict[str, str]]]  # function of the story that a student writes -> see blanks_of()
     tests: dict[str, Test]
     referee: list[tuple[str, str]]
     solution: list[tuple[str, str, str]]  # kind, source and grade_id of each cell
