@@ -183,3 +183,10 @@ def test_sparse_moments_are_possible_where_no_pair_has_a_negative_probability():
         with pytest.raises(ValueError, match="no data have these moments"):
             check_possible(moments)
     assert 0 < refused < 200
+
+
+def test_a_name_that_no_answer_has_is_answered_by_each_name_that_it_has_once():
+    with pytest.raises(AttributeError) as problem:
+        bmlab.exact(bmlab.toy()).entropie  # noqa: B018
+    names = str(problem.value).partition("it has ")[2].split(", ")
+    assert len(set(names)) == len(names) and {"mean", "corr", "log_z", "converged", "covariance"} <= {*names}

@@ -298,8 +298,10 @@ def no_such_attribute(self: Any, name: str) -> NoReturn:
     if name.startswith("_"):  # looked up by protocols, not typed by people
         raise AttributeError(name)
     kind = type(self)
-    fields = [*getattr(kind, "__dataclass_fields__", ()), *(each for each in dir(kind) if not each.startswith("_"))]
-    raise AttributeError(f"{kind.__name__} has no {name!r}; {did_you_mean(name, fields, f'it has {fields}')}")
+    listed = [*getattr(kind, "__dataclass_fields__", ()), *(each for each in dir(kind) if not each.startswith("_"))]
+    fields = [*dict.fromkeys(listed)]  # a field with a default is in both
+    known = did_you_mean(name, fields, f"it has {', '.join(fields)}")
+    raise AttributeError(f"{kind.__name__} has no {name!r}; {known}")
 
 
 def read_only(array: Any) -> Any:
