@@ -424,5 +424,5 @@ EDITS = [
     Edit("infer.sampling.tempering:sweeps", without(ast.Mod, 2), test_tempering.law_conveyor),
     Edit("infer.sampling.tempering:_equalise_rejection", undivided("TARGET_REJECTION"), laddered),
     Edit("infer.sampling.annealed_importance:_schedule", zeroed("std"), test_annealed_importance.law_schedule),
-    Edit("infer.sampling.diagnostics:effective_size", uncorrected, partial(test_diagnostics.law_agreement, 77)),
+    Edit("infer.sampling.diagnostics:correlation_time", uncorrected, partial(test_diagnostics.law_agreement, 77)),
 ]

@@ -5,9 +5,9 @@ import pytest
 from arviz_stats.base import array_stats
 
 import bmlab
-from bmlab.infer.sampling import averages
+from bmlab.infer.sampling import averages, compiled_averages, diagnostics
 from bmlab.infer.sampling.averages import average
-from bmlab.infer.sampling.diagnostics import agreement, effective_size, mean_and_stderr
+from bmlab.infer.sampling.diagnostics import agreement, half_moments, mean_and_stderr
 
 
 def walks(slowness, chains, draws, seed=0):
@@ -17,6 +17,13 @@ def walks(slowness, chains, draws, seed=0):
     for t in range(1, draws):
         noise[:, t] += slowness * noise[:, t - 1]
     return noise
+
+
+@pytest.fixture(params=["numpy", "numba"])
+def engine(request, monkeypatch):
+    """Either engine, as if Numba had been loaded or not."""
+    for module in (averages, diagnostics):
+        monkeypatch.setattr(module, "numba_is_loaded", lambda: request.param == "numba")
 
 
 def law_agreement(draws=7):
@@ -29,14 +36,56 @@ def law_agreement(draws=7):
 
 
 @pytest.mark.parametrize("draws", [*range(4, 16), 77, 400])
-def test_agreement_is_that_of_arviz(draws):
+def test_agreement_is_that_of_arviz(draws, engine):
     law_agreement(draws)
 
 
-def test_units_that_stand_still_and_chains_that_are_short():
+def law_half_moments(seed):
+    """Series as slow as they like, one that stands still, and one alone that is odd: to the roundings of their sums."""
+    rng = np.random.default_rng(seed)
+    chains, draws = 1 + seed % 4, int(rng.integers(4, 300))
+    spans = np.array([*(walks(slowness, chains, draws, seed) for slowness in (0, 0.5, 0.99)), np.ones((chains, draws))])
+    by_numba, found = compiled_averages.half_moments(spans, True), half_moments(spans, timed=True)
+    for name, one, other in zip(found._fields, found, by_numba, strict=True):
+        moving = slice(3) if name == "time" else slice(None)  # of what stands still there is none
+        assert np.abs(one - other)[moving].max() < 1e-11 * (1 + np.abs(one)[moving].max())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_moments_of_halves_are_the_same_whoever_finds_them(seed, monkeypatch):
+    monkeypatch.setattr(diagnostics, "numba_is_loaded", lambda: False)
+    law_half_moments(seed)
+
+
+def law_sums(seed):
+    """States in blocks of any length: sums and products of whole numbers are the same to the bit."""
+    rng = np.random.default_rng(seed)
+    n, n_chains, n_sweeps = int(rng.integers(0, 12)), int(rng.integers(1, 40)), int(rng.integers(1, 400))
+    states = rng.choice([-1, 1], (n_sweeps, n, n_chains)).astype(np.int8)
+    blocks = np.split(states, np.sort(rng.integers(0, n_sweeps + 1, 5)))
+    n_spans = int(rng.integers(1, n_sweeps + 1))
+    part = np.arange(n_spans) * (n_parts := int(rng.integers(1, n_spans + 1))) // n_spans
+    groups = np.unique(np.append(rng.integers(0, n_chains, 5), (0, n_chains)))
+    pairs = np.triu_indices(n, 1)
+    found = []
+    for add in (averages.add_blocks, compiled_averages.add_blocks):
+        record, sums = np.zeros((n_spans, n, n_chains), np.float32), np.zeros((n_parts, len(groups) - 1, len(pairs[0])))
+        add(blocks, n_sweeps, part, groups, pairs, record, sums, 8 << seed % 5)
+        found.append((record, sums))
+    assert all((one == other).all() for one, other in zip(*found, strict=True))
+    assert (found[0][1].sum((0, 1)) == np.einsum("tic,tjc->ij", states, states, dtype=float)[pairs]).all()
+    assert (found[0][0].sum(0) == states.sum(0)).all()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_sums_over_states_are_the_same_whoever_adds_them(seed):
+    law_sums(seed)
+
+
+def test_units_that_stand_still_and_chains_that_are_short(engine):
     """Alike in all chains: R-hat 1.  Not alike: the chains disagree for ever.  One chain, three draws: too few."""
     spans = np.ones((2, 4, 8))
-    assert agreement(spans) == (1, 32) and effective_size(spans[0]) == 32
+    assert agreement(spans) == (1, 32)
     spans[1, 0] = -1
     assert agreement(spans)[0] == np.inf
     assert np.isnan(agreement(np.ones((1, 2, 3)))).all() and np.isnan(agreement(np.ones((2, 1, 8)))).all()

@@ -6,6 +6,7 @@ needs a loop, and only if has_numba(): NumPy does the same without, several time
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -38,3 +39,8 @@ def has_numba() -> bool:
         return memory_to_spend() >= NUMBA_BYTES / 2 and bool(import_module("numba"))
     except (ImportError, OSError, MemoryError):
         return False
+
+
+def numba_is_loaded() -> bool:
+    """Whether Numba has been loaded, so that a loop of it costs no import."""
+    return "numba" in sys.modules and has_numba()

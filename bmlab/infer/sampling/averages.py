@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import nullcontext
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ import scipy
 from ...checking.budgets import check_memory
 from ...estimate import as_corr, coupled_pairs, pair_sums
 from ...model import BoltzmannMachine
+from ...running.compiling import import_once, numba_is_loaded
 from ...running.sparsity import values_at
 from ...running.threads import one_thread
 from .diagnostics import STDERR_GROUPS, SplitStatistics, agreement, mean_and_stderr, split_statistics
@@ -66,14 +68,15 @@ def average(model: BoltzmannMachine, blocks: Iterable[np.ndarray], n_chains: int
     check_memory(f"averages of {model.n} units would be kept of {n_parts * count} groups", n_bytes, "use fewer chains")
     part = np.arange(n_spans) * n_parts // n_spans  # the part of time of each span of sweeps
     record, pairs = _sums(model, blocks, groups, part, n_sweeps)
-    of_parts = np.add.reduceat(record, np.searchsorted(part, np.arange(n_parts)), dtype=float)
+    ends = np.searchsorted(part, np.arange(n_parts + 1))
+    of_parts = [record[a:b].sum(0, dtype=float) for a, b in pairwise(ends)]
     units = np.add.reduceat(of_parts, groups[:-1], axis=2).swapaxes(1, 2)  # (parts, groups, n)
     lengths = np.diff(-(-np.arange(n_spans + 1) * n_sweeps // n_spans))
     sizes = np.outer(np.bincount(part, lengths), np.diff(groups))
     record /= lengths[:, None, None]
     judged = min(n_chains, max(STDERR_GROUPS, RHAT_UNITS // max(1, model.n)))
     record = record[:, :, np.arange(judged) * n_chains // max(1, judged)] if judged < n_chains else record
-    spans = np.moveaxis(record, 0, 2)
+    spans = np.ascontiguousarray(np.moveaxis(record, 0, 2))
     rhat, ess = agreement(spans, 1 - (units.sum((0, 1)) / sizes.sum()) ** 2)
     ess *= n_chains / judged
     units, pairs, sizes = (_joined(sums, ess / (MIN_INDEPENDENT_DRAWS * count)) for sums in (units, pairs, sizes))
@@ -137,19 +140,48 @@ def _binomial_stderr(mean, count):
 
 def _sums(model, blocks, groups, part, n_sweeps):
     """Sum s_i over each span of sweeps, (spans, n, chains), and s_i s_j, i < j, over each part and group."""
-    n_spans, n_chains, done = len(part), groups[-1], 0
-    record = np.zeros((n_spans, model.n, n_chains), np.float32)
-    row, col = _upper_pairs(model)
-    pairs = np.zeros((part[-1] + 1, len(groups) - 1, len(row)))
-    for block in _batched(blocks, np.clip(BATCH_STATES // max(1, model.n * n_chains), *BATCH_SWEEPS)):
-        span = np.arange(done, done + len(block)) * n_spans // n_sweeps
-        for k, draws in _split_by_label(span, block):
+    n_spans, n_chains = len(part), groups[-1]
+    record, partners = np.zeros((n_spans, model.n, n_chains), np.float32), _upper_pairs(model)
+    pairs = np.zeros((part[-1] + 1, len(groups) - 1, len(partners[0])))
+    gathered = np.clip(BATCH_STATES // max(1, model.n * n_chains), *BATCH_SWEEPS)
+    add = import_once(".compiled_averages", __package__).add_blocks if numba_is_loaded() else add_blocks
+    add(blocks, n_sweeps, part, groups, partners, record, pairs, gathered)
+    return record, pairs
+
+
+def add_blocks(
+    blocks: Iterable[np.ndarray],
+    n_sweeps: int,
+    part: np.ndarray,
+    groups: np.ndarray,
+    partners: tuple[np.ndarray, np.ndarray],
+    record: np.ndarray,
+    pairs: np.ndarray,
+    gathered: int,
+) -> None:
+    """Add states (sweeps, n, chains) to the sums of their spans and, products of partners, of their parts.
+
+    n_sweeps  in all blocks, which are cut into spans as long as each other
+    part      (spans,), of time, of each span; it only grows
+    groups    where each group of chains begins, and the end
+    partners  units i and j of each pair
+    record    (spans, n, chains), and pairs (parts, groups, pairs)
+    gathered  sweeps whose pairs are counted together
+    """
+    done = 0
+    for block in _batched(blocks, gathered):
+        here = spans_of(done, len(block), len(part), n_sweeps)
+        for k, draws in _split_by_label(here, block):
             for a in range(0, len(draws), 127):  # 127 draws fit into eight bits, whose sums are fast
                 record[k] += draws[a : a + 127].sum(0, dtype=np.int8)
-        for p, draws in _split_by_label(part[span], block):
-            _add_pairs(pairs[p], draws, groups, row, col)
+        for p, draws in _split_by_label(part[here], block):
+            _add_pairs(pairs[p], draws, groups, *partners)
         done += len(block)
-    return record, pairs
+
+
+def spans_of(first: int, count: int, n_spans: int, n_sweeps: int) -> np.ndarray:
+    """Return the span that each of `count` sweeps belongs to, from the first on."""
+    return np.arange(first, first + count) * n_spans // n_sweeps
 
 
 def _batched(blocks, enough):

@@ -14,6 +14,7 @@ import scipy
 
 from ...checking.arrays import no_such_attribute
 from ...checking.validation import summary
+from ...running.compiling import import_once, numba_is_loaded
 
 RHAT_LIMIT = 1.01  # chains agree if R-hat is below: the limit of Vehtari et al., for every sampler with chains
 EFFECTIVE_DRAWS = 400  # per unit; with fewer, R-hat and ESS are themselves too noisy (Vehtari et al.)
@@ -55,10 +56,8 @@ def split_statistics(spans: np.ndarray) -> SplitStatistics:
     count, draws = 2 * spans.shape[1], spans.shape[2] // 2
     if draws < 2:
         return SplitStatistics(count, draws, *[np.full(len(spans), np.nan)] * 3)
-    strips = np.array_split(spans, max(1, spans.size // SPAN_STRIP))  # they may be large
-    means = np.concatenate([halves(x).mean(-1, dtype=float) for x in strips])
-    within = np.concatenate([halves(x.astype(float)).var(-1, ddof=1).mean(-1) for x in strips])
-    return SplitStatistics(count, draws, means.mean(-1), means.var(-1, ddof=1), within)
+    found = half_moments(spans)
+    return SplitStatistics(count, draws, found.mean.mean(-1), found.mean.var(-1, ddof=1), found.variance.mean(-1))
 
 
 def pooled_statistics(runs: list[SplitStatistics]) -> SplitStatistics:
@@ -126,16 +125,47 @@ def agreement(spans: np.ndarray, variance: np.ndarray | None = None) -> tuple[fl
         return np.nan, np.nan
     if is_single:  # its two halves are compared
         spans = spans[:, :, : draws // 2 * 2].reshape(len(spans), 2, -1)
-    moved = np.flatnonzero(np.ptp(spans, axis=(1, 2)) > 0)
-    if not len(moved):  # many chains agree; a single chain may be stuck
-        return (np.nan, np.nan) if is_single else (1.0, float(spans.shape[1] * spans.shape[2]))
-    worst, least, step = [], [], max(1, SPAN_STRIP // spans[0].size)
-    for units in np.split(moved, range(step, len(moved), step)):
-        x = spans[units].astype(float)
-        single, split = x.var((1, 2)) if variance is None else variance[units], halves(x)
-        worst.append(np.nan_to_num(split_rhat(split), nan=np.inf, posinf=np.inf).max())
-        least.append(np.nan_to_num(effective_size(split) * single / x.var((1, 2), ddof=1)).min())
-    return float(max(worst)), float(min(least))
+    found = half_moments(spans, timed=True)
+    moved = found.spread > 0
+    if not moved.any():  # many chains agree; a single chain may be stuck
+        return (np.nan, np.nan) if is_single else (1.0, float(spans.shape[1] * draws))
+    rhat = _split_rhat(found.mean, found.variance, spans.shape[2] // 2)[moved]
+    single = spans.var((1, 2), dtype=float) if variance is None else variance
+    ess = (effective_size(found, spans.shape[2] // 2)[moved] * single[moved]) / found.whole[moved]
+    return float(np.nan_to_num(rhat, nan=np.inf, posinf=np.inf).max()), float(np.nan_to_num(ess).min())
+
+
+class HalfMoments(NamedTuple):
+    """Moments of series (n, chains, spans) and of their halves, as half_moments() finds them.
+
+    mean, variance   (n, 2 chains), of each half
+    whole, spread    (n,) variance, and largest less smallest number, of a series as a whole
+    time             (n,) correlation_time() of the halves, nan where it was not asked for
+    """
+
+    mean: np.ndarray
+    variance: np.ndarray
+    whole: np.ndarray
+    spread: np.ndarray
+    time: np.ndarray
+
+
+def half_moments(spans: np.ndarray, *, timed: bool = False) -> HalfMoments:
+    """Return the HalfMoments of series (n, chains, spans)."""
+    if numba_is_loaded():
+        return HalfMoments(*import_once(".compiled_averages", __package__).half_moments(spans, timed))
+    strips = np.array_split(spans, max(1, min(len(spans), spans.size // SPAN_STRIP)))  # they may be large
+    parts = [_half_moments(x.astype(float), timed) for x in strips]
+    return HalfMoments(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _half_moments(x, timed):
+    split = halves(x)
+    mean = split.mean(-1)
+    time = np.full(len(x), np.nan)
+    if timed:
+        time = correlation_time(split - mean[..., None], mean.var(-1, ddof=1))
+    return mean, split.var(-1, ddof=1), x.var((1, 2), ddof=1), np.ptp(x, axis=(1, 2)), time
 
 
 def halves(x: np.ndarray) -> np.ndarray:
@@ -146,31 +176,39 @@ def halves(x: np.ndarray) -> np.ndarray:
 
 def split_rhat(x: np.ndarray) -> np.ndarray:
     """Return the root of (variance over all chains) / (variance inside chains), for halves x (..., chains, draws)."""
-    draws, within = x.shape[-1], x.var(-1, ddof=1).mean(-1)
+    return _split_rhat(x.mean(-1), x.var(-1, ddof=1), x.shape[-1])
+
+
+def _split_rhat(mean, variance, draws):
     with np.errstate(divide="ignore", invalid="ignore"):  # chains that never move
-        return np.sqrt(x.mean(-1).var(-1, ddof=1) / within + (draws - 1) / draws)
+        return np.sqrt(mean.var(-1, ddof=1) / variance.mean(-1) + (draws - 1) / draws)
 
 
-def effective_size(x: np.ndarray) -> np.ndarray:
-    """Return the number of independent draws whose mean has the error of the mean of x (..., chains, draws).
+def effective_size(found: HalfMoments, draws: int) -> np.ndarray:
+    """Return the number of independent draws (n,) whose mean errs like that of all halves, of so many `draws`."""
+    size = found.mean.shape[1] * draws
+    still = found.spread < np.finfo(float).resolution
+    return np.where(still, size, size / np.maximum(found.time, 1 / np.log10(size)))
 
-    The sum over all lags of the autocorrelation rho_t ends where a pair rho_2k + rho_2k+1 falls below 0, and no pair
-    may be larger than the one before: Geyer (1992), Statistical Science 7, 473.
+
+def correlation_time(away: np.ndarray, between: np.ndarray) -> np.ndarray:
+    """Return how many draws tell as much as an independent one, 1 + 2 sum_t rho_t over the autocorrelations.
+
+    The sum over all lags ends where a pair rho_2k + rho_2k+1 falls below 0, and no pair may be larger than the one
+    before: Geyer (1992), Statistical Science 7, 473.
+    away     series less their means, (..., chains, draws)
+    between  variance of these means (...)
     """
-    (chains, draws), mean = x.shape[-2:], x.mean(-1)
-    padded = 1 << (2 * draws - 1).bit_length()
-    waves = np.fft.rfft(x - mean[..., None], padded)
-    power = (waves.real**2 + waves.imag**2).mean(-2)
-    covariance = np.fft.irfft(power)[..., :draws] / draws
+    draws = away.shape[-1]
+    waves = np.fft.rfft(away, 1 << (2 * draws - 1).bit_length())
+    covariance = np.fft.irfft((waves.real**2 + waves.imag**2).mean(-2))[..., :draws] / draws
     within = covariance[..., :1] * draws / (draws - 1)
     with np.errstate(divide="ignore", invalid="ignore"):  # constant series
-        rho = 1 - (within - covariance) / (covariance[..., :1] + mean.var(-1, ddof=1)[..., None])
+        rho = 1 - (within - covariance) / (covariance[..., :1] + between[..., None])
     rho[..., 0] = 1
     pairs = rho[..., : 2 * max(1, (draws - 1) // 2)].reshape(*rho.shape[:-1], -1, 2).sum(-1)
     end = np.where((pairs <= 0).any(-1), (pairs <= 0).argmax(-1), pairs.shape[-1] - 1)[..., None]
     last = np.take_along_axis(rho, 2 * end, -1)
     last = np.where(np.take_along_axis(pairs, end, -1) >= 0, last, np.maximum(last, 0))[..., 0]
     falling = np.minimum.accumulate(pairs, axis=-1) * (np.arange(pairs.shape[-1]) < end)
-    size = chains * draws
-    found = size / np.maximum(2 * falling.sum(-1) + last - 1, 1 / np.log10(size))
-    return np.where(np.ptp(x, axis=(-2, -1)) < np.finfo(float).resolution, size, found)
+    return 2 * falling.sum(-1) + last - 1
