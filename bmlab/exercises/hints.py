@@ -463,7 +463,7 @@ def changes_of(one):
         return COUNTS
     is_array = isinstance(one, np.ndarray) and one.dtype.kind == "f"
     changes = CHANGED | ARRAYS if is_array else CHANGED if isinstance(one, float) else {}
-    are_states = is_array and one.size and bool(np.all((np.abs(one) == 1) | np.isnan(one)))
+    are_states = is_array and np.size(one) > 0 and bool(np.all((np.abs(one) == 1) | np.isnan(one)))
     return {words: change for words, change in changes.items() if words in OF_STATES or not are_states}
 
 

@@ -32,7 +32,7 @@ def short(value):
     if isinstance(value, list):
         return [short(one) for one in value]
     is_real = isinstance(value, float) or (isinstance(value, np.ndarray) and value.dtype.kind == "f")
-    if not is_real or close(np.sum(value, axis=-1), 1.0):
+    if not is_real or close(np.sum(value, axis=-1), np.ones(())):
         return value
     rounded = np.where(np.abs(value) < 0.05, 0.1 * np.sign(value), np.round(value, 1))
     return float(rounded) if isinstance(value, float) else rounded

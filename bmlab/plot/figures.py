@@ -26,8 +26,8 @@ def apply_style(figure: Figure) -> Figure:
     of their own.  show() and the stored pictures of live views do it to every figure.
 
     >>> import matplotlib
-    >>> plot.apply_style(plt.figure()).get_facecolor() == matplotlib.colors.to_rgba(plot.PAPER)
-    True
+    >>> plot.apply_style(plt.figure()).get_facecolor()
+    (0.9921568627450981, 0.9921568627450981, 0.984313725490196, 1.0)
     """
     from matplotlib.colors import to_hex, to_rgba_array
     from matplotlib.text import Text

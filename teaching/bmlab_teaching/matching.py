@@ -204,7 +204,7 @@ def own_cells(handout: Handout, cells: Sequence[Cell], found: Sequence[str], sto
     return own
 
 
-def with_stand_ins(ordered: Sequence[Cell], blanks: Mapping[str, tuple[str, str]], story: set[str]) -> list[Cell]:
+def with_stand_ins(ordered: Sequence[Cell], blanks: Mapping[str, tuple[str, str, dict]], story: set[str]) -> list[Cell]:
     """Return cells with the rule of a copy behind each that makes a blank: unless right, it is the package's."""
     own = [cell.kind == "code" and plain(cell.source) not in story for cell in ordered]
     wanted = frozenset().union(*(names(cell.source).needed for cell, mine in zip(ordered, own, strict=True) if mine))
