@@ -56,7 +56,7 @@ STATED = [
         r"(?:at least|fewer than) a (\w+) of (?:them, and|the walks|the runs)",
     ),
     Stated("infer.sampling.annealed_importance:MIN_EFFECTIVE_CHAINS", r"at least a \w+ of them, and (\w+)\."),
-    Stated("infer.sampling.tempering:MIN_ROUND_TRIPS", r"(\w+) round trips a ladder:"),
+    Stated("infer.sampling.tempering:MIN_ROUND_TRIPS", r"(\w+) round trips per ladder,"),
     Stated(
         "infer.variational.linear_response:MAX_INCONSISTENCY",
         r"(?:inconsistency(?: of| is)? at most (?:linear_response\.[A-Z_]+, )?|"

@@ -9,6 +9,7 @@ from itertools import combinations, product
 import numpy as np
 from judges import blank
 from referee import claim, proved
+from scipy.optimize import minimize
 
 import bmlab
 
@@ -161,13 +162,18 @@ def clearly_less_surprised(seed):
 
 
 @cache
+def hidden(seed):
+    """The House without a tenth of its votes, and where these are."""
+    known, left = np.argwhere(~np.isnan(HOUSE)), HOUSE.copy()
+    chosen = tuple(np.random.default_rng(seed).permutation(known)[: len(known) // 10].T)
+    left[chosen] = np.nan
+    return left, chosen
+
+
+@cache
 def judged(seed):
     """A drawer: the means of the hidden votes by the machine, the party line and the majority, and what was said."""
-    rng = np.random.default_rng(seed)
-    known = np.argwhere(~np.isnan(HOUSE))
-    chosen = tuple(rng.permutation(known)[: len(known) // 10].T)
-    left = HOUSE.copy()
-    left[chosen] = np.nan
+    left, chosen = hidden(seed)
     line = np.array([shares(left[side == PARTY]) for side in PARTY])
     means = bmlab.complete(learnt(left), left).mean, line, np.tile(shares(left), (len(left), 1))
     return [guess[chosen] for guess in means], HOUSE[chosen]
@@ -208,6 +214,26 @@ def other_votes_say_more_than_the_party(seed):
     errors = [np.mean(guess * truth <= 0) for guess in (machine, line)]
     surprise = [-np.log((1 + guess * truth) / 2).mean() for guess in (machine, line)]
     return min(errors[1] - errors[0], surprise[1] - surprise[0])
+
+
+def regression(rows, k, penalty=0.1):
+    """The mean of vote k for each member by a logistic regression on the others, 0 if a vote was not cast."""
+    filled, cast = np.nan_to_num(rows), ~np.isnan(rows[:, k])
+    x, y = np.c_[np.delete(filled, k, axis=1), np.ones(len(rows))], filled[:, k]
+
+    def cost(w):
+        return np.logaddexp(0, -2 * (y * (x @ w))[cast]).mean() + penalty / 2 * w[:-1] @ w[:-1]
+
+    return np.tanh(x @ minimize(cost, np.zeros(16)).x)
+
+
+@claim("06-33")  # with the penalty of the machine
+def regressions_do_as_well(seed):
+    """their errors differ by less than two in a hundred."""
+    (seen, cells), ((machine, *_), truth) = hidden(seed), judged(seed)
+    alone = np.column_stack([regression(seen, k) for k in range(16)])[cells]
+    errors = [np.mean(guess * truth <= 0) for guess in (machine, alone)]
+    return 0.02 - abs(errors[1] - errors[0]), seed
 
 
 @claim("06-calibrated")  # five drawers of twenty
