@@ -143,7 +143,7 @@ def the_energy_is_not_minimised(seed):
 
 @claim("03-visited-read", product(range(10), (12, 20), (0, 1)))  # at T = 0.01, against 0.3
 def the_coldest_walks_end_higher(seed, n, walk):
-    """(Very cold walks freeze in valleys, and end *higher*: 03b.)"""
+    """(Walks at $T = 0.01$ freeze in valleys, and on average end *higher* than at 0.3: 03b.)"""
     walks = [glass(n, seed, T) for T in (0.01, 0.3)]
     frozen, cold = (bmlab.visited(model, rng=walk, n_sweeps=1000).state for model in walks)
     return (walks[0].energy(frozen) - walks[0].energy(cold).mean()).mean()

@@ -49,8 +49,8 @@ def colder_lacks_less(seed):
 def entropy_grows(seed):
     """In a large machine coupled at random the idea fails: $S$ grows with $n$, and the number of states that matter
     like $e^S$"""
-    for T in 1, 4:
-        yield bmlab.entropy(glass(18, seed, T)) - bmlab.entropy(glass(9, seed, T)) - 0.5
+    for T in 1, 4:  # by four units at a time
+        yield np.diff([bmlab.entropy(glass(n, seed, T)) for n in (6, 10, 14, 18)]).min()
 
 
 def annealed(model, steps, chains, rng):
@@ -84,7 +84,7 @@ def the_error_bar_is_wrong_too(seed):
 
 @claim("03-83")
 def a_third_of_the_error(seed):
-    """At $T = 1$, from ten steps on, ten times as many give a third of the error"""
+    """At $T = 1$, from ten steps on, ten times as many bring the error bar down to a third"""
     model = bmlab.medium() if seed == 0 else glass(10, seed)
     errors = [annealed(model, steps, 500, np.random.default_rng(seed))[1] for steps in (10, 100, 1000)]
     return 0.1 - max(abs(errors[1] / errors[0] - 1 / 3), abs(errors[2] / errors[1] - 1 / 3))
@@ -108,13 +108,9 @@ def it_stays_put_and_is_wrong(seed):
     return min(4 - abs(apart) / error, lacking - 1) if all(run.converged for run in runs) else -1
 
 
-@claim("03-83")
-def too_low_on_average(seed):
+@proved("03-83", "E log W <= log E W = log Z (Jensen 1906); to second order the gap is half the variance of log W.")
+def too_low_on_average():
     """$\\log Z$ from AIS is too low on average, a little where the error is small and a lot where it is large"""
-    for T, steps in (0.3, 1), (1, 1):
-        model, rng = glass(10, seed, T), np.random.default_rng(seed)
-        found = [annealed(model, steps, 20, rng)[0] for _ in range(400)]
-        yield bmlab.exact(model).log_z.value - np.mean(found)
 
 
 @claim("03-77")  # the e^S most probable states hold more than half, and a tenth of them less than three quarters
