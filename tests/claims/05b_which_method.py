@@ -40,7 +40,7 @@ def the_radius_comes_to_rest(seed):
 
 @claim("05-71")  # where the data want a small one, the loop arrives; where they want a large one, it does not
 def the_radius_is_the_cause(seed):
-    """**The spectral radius tells why.**"""
+    """**It depends on the spectral radius.**"""
     losses = []
     for wanted in 0.3, 2:
         true = glass(10, seed, radius(glass(10, seed)) / wanted)
@@ -115,7 +115,8 @@ TIES = tuple(product((100, 200, 400), (0.5, 0.6, 0.7, 0.8), (1, -1)))
 
 @claim("05b-close", TIES)  # ties that attract or repel, with one valley; with two, of ties as weak, it is wrong
 def right_where_one_valley_is_left(n, pull, sign):
-    """Mean field is fast, and right where there is one valley and no unit depends much on any particular other."""
+    """Mean field is fast, and nearly right in a crowd with one valley, where no unit depends much on any
+    particular other."""
     errors = []
     for ties, mean, together in (crowd(n, sign * pull), crowd(n, pull + 1)):
         answer = bmlab.mean_field(ties, starts=5)
@@ -135,8 +136,8 @@ def more_time_buys_nothing(seed):
 
 @claim("05-raced")  # other tables, glasses and temperatures of ties; mean field from five starts, 100 sweeps
 def each_is_nearest_somewhere(seed):
-    """**On the ties mean field is nearest of the three; on the animals and in the glass the states visited are, until
-    brute force is through.**"""
+    """**On the ties mean field is nearer than the states visited; on the animals and in the glass
+    they are nearer, until brute force is through.**"""
     margins = []
     for machine in summit(table(seed, 15)), glass(20, seed, 0.3):
         true, product = bmlab.exact(machine), bmlab.mean_field(machine, starts=5)
