@@ -86,7 +86,7 @@ def states(n: int) -> np.ndarray:
 
 @show_call()
 def symmetric(matrix: ArrayLike) -> Any:
-    """Return (A + A')/2 with a zero diagonal: the nearest weights to any square matrix A, sparse (CSR) where A is.
+    """Return (A + A')/2 with a zero diagonal: the nearest weights to any square matrix A, sparse (CSR) if A is.
 
     >>> bmlab.symmetric([[5, 1], [3, 5]])
     array([[0., 2.],
@@ -112,7 +112,7 @@ def log_2cosh(x: np.ndarray) -> np.ndarray:
 
 
 def combined_field(x: np.ndarray | float, y: np.ndarray | float) -> np.ndarray:
-    """Return atanh(tanh x tanh y), for numbers of any size: what a unit in a field y exerts by a coupling x."""
+    """Return atanh(tanh x tanh y), for numbers of any size: the field of a unit in the field y through a coupling x."""
     a, b = np.abs(x), np.abs(y)
     plus, minus = np.exp(-2 * (a + b)), np.exp(-2 * np.abs(a - b))
     size = np.minimum(a, b) + np.log1p((plus - minus) / (1 + minus)) / 2
@@ -120,7 +120,7 @@ def combined_field(x: np.ndarray | float, y: np.ndarray | float) -> np.ndarray:
 
 
 def check_entries(name: str, matrix: Any) -> Any:
-    """Return a matrix of finite numbers, an array or COO; what is sparse is checked in full, and stays so."""
+    """Return a matrix of finite numbers, as an array, or as COO if it is sparse; every stored number is checked."""
     if is_sparse(matrix):
         try:
             if hasattr(matrix, "check_format"):
@@ -181,7 +181,7 @@ def largest(matrix: Any) -> float:
 
 
 def first_largest(values: ArrayLike, axis: int | None = None) -> Any:
-    """Return where the largest number is, as argmax does: the first of all that tie with it within rounding, none nan.
+    """Return the index of the largest number, like nanargmax; if several tie within rounding, the first.
 
     >>> from bmlab.checking.arrays import first_largest
     >>> int(first_largest([0.1, 0.3, 0.1 + 0.2]))  # the third is larger by 6e-17
@@ -193,7 +193,7 @@ def first_largest(values: ArrayLike, axis: int | None = None) -> Any:
 
 
 def first_smallest(values: ArrayLike, axis: int | None = None) -> Any:
-    """Return where the smallest number is, as argmin does: the first of all that tie with it within rounding."""
+    """Return the index of the smallest number, like argmin; of all that tie with it within rounding, the first."""
     return first_largest(-np.asarray(values, dtype=float), axis)
 
 
@@ -219,9 +219,9 @@ def oriented(vectors: np.ndarray) -> np.ndarray:
 def names_of(data: Any) -> tuple[str, ...]:
     """Return the names of the units in a table, () if it has none: this and units_of() are the one rule for names.
 
-    align_columns() and align_pairs() apply it where numbers of units are taken.  Names are the columns of a DataFrame
+    align_columns() and align_pairs() apply it to numbers of units.  Names are the columns of a DataFrame
     or a record batch, and the labels of a Series; a table whose columns are numbered from 0 has none.
-    Raises ValueError for other labels, and where two columns have one name.
+    Raises ValueError for other labels, and if two columns have the same name.
     """
     schema = getattr(getattr(data, "schema", None), "names", None)  # of pyarrow, whose .columns are the numbers
     labels = schema if isinstance(schema, list) else getattr(data, "columns", getattr(data, "index", None))
@@ -240,7 +240,7 @@ def names_of(data: Any) -> tuple[str, ...]:
 def units_of(data: Any, names: tuple[str, ...], *, whole: bool = False) -> np.ndarray | None:
     """Return which unit of a machine with these `names` each column of a table is (k,); None if it has no names.
 
-    Raises ValueError if a column is no unit, where the machine has no names, or where a unit lacks a column of a
+    Raises ValueError if a column is no unit, if the machine has no names, or if a unit lacks a column of a
     table that must be `whole`; and as names_of() does.
     """
     found = names_of(data)
@@ -273,9 +273,9 @@ def align_columns(what: str, data: Any, names: tuple[str, ...], advice: str = ""
 
 
 def align_pairs(what: str, data: Any, names: tuple[str, ...], advice: str = "") -> Any:
-    """Return a table (n, n) as numbers with rows and columns in the order of the units; what has no names as it is.
+    """Return a table (n, n) as numbers with rows and columns in the order of the units; unchanged without names.
 
-    Where rows or columns have no names they are in the order of the other.  Raises ValueError as align_columns() does.
+    If rows or columns have no names, they are in the order of the other.  Raises ValueError as align_columns() does.
     """
     columns, index = units_of(data, names, whole=True), getattr(data, "index", None)
     rows = None if index is None or callable(index) else units_of(data.T, names, whole=True)
@@ -289,12 +289,12 @@ def align_pairs(what: str, data: Any, names: tuple[str, ...], advice: str = "") 
 
 
 def unit_name(names: tuple[str, ...], unit: Any) -> str:
-    """Return what a sentence calls a unit: its name, or its number if it has none."""
+    """Return the name of a unit for a sentence, or its number if it has none."""
     return repr(names[unit]) if names else str(unit)
 
 
 def no_such_attribute(self: Any, name: str) -> NoReturn:
-    """Raise AttributeError with what may have been meant: the __getattr__ of a record."""
+    """Raise AttributeError with a suggestion: the __getattr__ of a record."""
     if name.startswith("_"):  # looked up by protocols, not typed by people
         raise AttributeError(name)
     kind = type(self)
@@ -312,7 +312,7 @@ def read_only(array: Any) -> Any:
 
 
 def sealed(answer: Any) -> Any:
-    """Return an answer whose arrays are read-only views, in tuples, lists and dicts too; what was given stays as it is.
+    """Return an answer whose arrays are read-only views, also in tuples, lists and dicts; it is not changed.
 
     Sparse arrays are CSR.
     """

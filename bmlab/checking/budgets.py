@@ -1,4 +1,4 @@
-"""What memory and how many cores a call may take, and times and sizes in words."""
+"""The memory and the cores that a call may use, and times and sizes in words."""
 
 import math
 import os
@@ -15,13 +15,13 @@ except ImportError:  # Windows
 ALWAYS_FREE_BYTES = 2.0**20  # a call that takes less is never refused
 LONGEST = 1e6 * 365.25 * 86400  # seconds
 MOST_COUNTED = 1e18  # operations or pieces
-ROOT = Path("/")  # of the file system, where Linux lists what a control group allows
+ROOT = Path("/")  # of the file system, in which Linux lists the limits of control groups
 
 
 def memory_to_spend() -> float:
-    """Half of the machine's memory in bytes, or of what a container is allowed or a limited address space has left.
+    """Half of the machine's memory in bytes, or of the rest that a container or a limited address space allows.
 
-    8 GiB where the system has no limit to read.
+    8 GiB if the system has no limit to read.
     """
     most = 16.0 * 2**30
     with suppress(AttributeError, ValueError, OSError):
@@ -51,7 +51,7 @@ def _limits(controller, name):
 
 @cache
 def _read_limits(root, controller, name):
-    """Return what a file has in each control group of this process, its own first: of version 2 and of 1.
+    """Return the content of a file in each control group of this process, its own first: of version 2 and of 1.
 
     Read once, for it takes a millisecond, and samplers look at it before each block.
     """
@@ -76,7 +76,7 @@ def _mapped():
 
 
 def check_memory(what: str, size: float, way_out: str) -> None:
-    """Raise ValueError, with the price, where this many bytes are more than memory_to_spend()."""
+    """Raise ValueError, with the price, if this many bytes are more than memory_to_spend()."""
     if size > ALWAYS_FREE_BYTES and size > (most := memory_to_spend()):
         raise ValueError(f"{what}, {size_in_words(size)} where {size_in_words(most)} are to spend; {way_out}")
 

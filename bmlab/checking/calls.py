@@ -22,7 +22,7 @@ ARGUMENT_SYNONYMS = {  # the name of an argument in other libraries -> the names
 }
 
 OWN_NAMES = ("data", "estimators", "plot", "widgets")  # modules whose functions are called by the name of the module
-HOLDERS = {  # class -> what its objects are called in examples
+HOLDERS = {  # class -> name of its objects in examples
     "BoltzmannMachine": "machine",
     "BoltzmannDensity": "density",
     "BoltzmannClassifier": "classifier",
@@ -54,7 +54,7 @@ def show_call(example: str = "") -> Callable[[Function], Function]:
 
 
 def _called(function, args):
-    """Return what stands before the name of a function, a method or a class, and this name."""
+    """Return the words before the name of a function, a method or a class, and this name."""
     home, _, name = function.__qualname__.rpartition(".")
     if home and name != "__init__":
         return f"{HOLDERS.get(type(args[0]).__name__, 'view')}.", name
@@ -73,7 +73,7 @@ def _is_needed(name, p):
 
 
 def _misfit(function, args, kwargs):
-    """Return what of a call does not fit, the empty string where all does."""
+    """Return the part of a call that does not fit, the empty string if all does."""
     parameters = inspect.signature(function).parameters
     args = args[1:] if "self" in parameters else args
     kinds = {p.kind for p in parameters.values()}

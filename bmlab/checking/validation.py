@@ -1,6 +1,6 @@
 """Validation of arguments: each check returns the value in the type that is used, or raises one sentence.
 
-Numbers may be Python's or NumPy's, whole ones also 1e4; arrays lists, tables or sparse.  What is masked is nan.
+Numbers may be Python's or NumPy's, whole ones also 1e4; arrays lists, tables or sparse.  Masked entries are nan.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing
 import scipy
 
-SHOWN_DIGITS = 40  # of a whole number, in what an error shows of it
-SHOWN_PARTS = 8  # of a longer list, in what an error shows of it
+SHOWN_DIGITS = 40  # of a whole number that an error shows
+SHOWN_PARTS = 8  # of a longer list that an error shows
 MAX_ENERGY = 1e100  # of energies and temperatures, and of 1/T: squares of their quotients must stay doubles
 
 
@@ -44,7 +44,7 @@ def is_sparse(values: Any) -> bool:
 
 
 def describe(value: Any) -> str:
-    """Return what was typed, in a few words."""
+    """Return a description of a value in a few words."""
     if value is None or isinstance(value, (Real, str, np.generic)) or (not np.iterable(value) and callable(value)):
         if name := getattr(value, "__name__", ""):
             return f"the {'class' if isinstance(value, type) else 'function'} {name}"
@@ -67,7 +67,7 @@ def _number(value):
 
 
 def summary(self: Any) -> str:
-    """Return the repr of a named tuple, with what is long in it by its size alone: its __repr__."""
+    """Return the repr of a named tuple, with long parts replaced by their size: its __repr__."""
     parts = (f"{name}={_short(getattr(self, name))}" for name in self._fields)
     return f"{type(self).__name__}({', '.join(parts)})"
 
@@ -156,7 +156,7 @@ def check_flag(name: str, value: Any) -> bool:
 
 
 def check_array(name: str, values: Any, advice: str = "") -> np.ndarray:
-    """Return real numbers as float64, in their own shape; nan for what is masked or None."""
+    """Return real numbers as float64, in their own shape; nan for masked entries and None."""
     advice = advice or f"pass {name} as an array of numbers"
     try:
         array: Any = values.toarray() if is_sparse(values) else values
@@ -247,7 +247,7 @@ def some_values(values: np.ndarray) -> str:
 
 
 def check_scale(weights: np.ndarray, biases: np.ndarray, offset: float, temperature: float) -> None:
-    """Raise ValueError for weights that are no numbers, or where squares of energies over T, or 1/T, are no doubles."""
+    """Raise ValueError for weights that are not numbers, or if squares of energies over T, or 1/T, exceed a double."""
     squares = sum(np.einsum("i,i->", x, x) for x in (weights.reshape(-1), biases)) + offset * offset  # by one thread
     if squares < 1e50 and 1e-50 < temperature < 1e50:  # nearly always
         return
@@ -285,7 +285,7 @@ def as_generator(rng: Any) -> np.random.Generator:
 
 
 def did_you_mean(name: str, names: Sequence[str], otherwise: str = "see machine.names") -> str:
-    """Return what may have been meant by a name that is none."""
+    """Return a suggestion for a name that does not exist."""
     from difflib import get_close_matches  # for the message alone
 
     for close in get_close_matches(name, names, 1):

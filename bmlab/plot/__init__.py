@@ -1,6 +1,6 @@
-"""Drawings.  Each function draws what it is given on the Axes it is given, returns that Axes, and computes nothing.
+"""Drawings.  Each function draws its arguments on the given Axes, returns that Axes, and computes nothing.
 
-Rules.  The headline says what one sees.  +1 is blue (PLUS), -1 white with a rim (MINUS), not known is grey (OPEN) and
+Rules.  The headline says what to see.  +1 is blue (PLUS), -1 white with a rim (MINUS), not known is grey (OPEN) and
 hatched.  Orange pulls together (TOGETHER), purple pushes apart and is dashed (APART), red is a wish that is not met
 (UNMET), FAINT is for comparison.  Words stand at the line; there are axes only if a number is read.  A picture has
 paper of its own (PAPER) on light pages and dark, as a plate in a book has; words are near black (INK) or a colour dark

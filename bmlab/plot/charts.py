@@ -180,9 +180,9 @@ def _before_and_after(steps, panels, pair):
 
 @show_call()
 def bracket(proven: Bracket, estimates: Sequence[Estimate], ax: Axes) -> Axes:
-    """Draw where a Bracket proves log Z to lie, as a grey band, and the log Z of several Estimates beside it.
+    """Draw the proven interval of log Z of a Bracket as a grey band, and the log Z of several Estimates beside it.
 
-    Each is a point with 2 stderr; what the method itself has proven is a thick bar, or an arrow from the one end.
+    Each is a point with 2 stderr; bounds proven by the method itself are a thick bar, or an arrow from a single one.
 
     >>> found = bmlab.bracket(bmlab.toy(), rng=0)
     >>> plot.bracket(found, [bmlab.mean_field(bmlab.toy())], plt.subplot())

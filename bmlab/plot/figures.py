@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from PIL.Image import Image
 
-MARGIN, CORNER = 0.07, 12  # of the paper around what is drawn, in inches; and its round corners, in pixels of the file
+MARGIN, CORNER = 0.07, 12  # of the paper around the drawing, in inches; and its round corners, in pixels of the file
 
 
 @show_call()

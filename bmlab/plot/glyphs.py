@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-# Arrows of flows: their colour, what the largest flow adds to their width of 1, the size of the head, and the layer.
+# Arrows of flows: colour, width that the largest flow adds to 1, size of the head, and layer.
 ARROWS = {"alike": (INK, 5, 16, 2), "lit": (PLUS, 3, 12, 2), "faint": (FAINT, 0, 9, 1)}
 
 
@@ -72,7 +72,7 @@ def glyph(
 ) -> Axes:
     """Draw a state (n,) of up to four units as a small picture at `xy`: +1 blue, -1 white, 0 hatched (open).
 
-    model           a machine: its pairs are lines, and red is what is not as it would like to be
+    model           a machine: its pairs are lines; a pair or bias that does not get its way is red
     size, offset    points; coords are those of `xy`, as for ax.annotate()
 
     >>> plot.glyph(plt.subplot(), [1, 1, -1], (0.5, 0.5), model=bmlab.toy())
@@ -107,7 +107,7 @@ def flows(matrix: ArrayLike, ax: Axes, states: ArrayLike, *, lit: Iterable[tuple
     """Draw what flows (n, n) from states (rows) to states (columns), on a ring: more this way than back is an arrow.
 
     The states (n, units), of up to four units, are drawn; up to eight stand in the order in which most of the flow goes
-    round.  What is below 4 % of the largest is left out.
+    round.  Flows below 4 % of the largest are left out.
 
     lit    pairs (from, to) of rows of `states`: their arrows are blue, and the others faint
 

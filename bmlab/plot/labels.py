@@ -1,4 +1,4 @@
-"""Words that nothing strikes: whenever a drawing is drawn anew, they move to where nothing else stands."""
+"""Labels that avoid overlaps: at each drawing they move to a free place."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-CLEAR = 2.0  # points between words and what is not theirs
-STRUCK, BROKEN, AMBIGUOUS = 3.0, 1.0, 1.5  # what places cost that are not free; a point further away costs 1 / 12
+CLEAR = 2.0  # points between words and other things
+STRUCK, BROKEN, AMBIGUOUS = 3.0, 1.0, 1.5  # costs of places that are not free; a point further away costs 1 / 12
 TURNS = np.pi / 8 * np.arange(16)
 GAPS, ALONG = (2, 7, 13, 20, 28, 36, 44, 54), np.array([1 / 2, 1 / 3, 2 / 3, 0.42, 0.58, 0.27, 0.73, 0.2, 0.8])
 
@@ -32,12 +32,12 @@ class Labels(Artist):
     def __init__(self, ax: Axes):
         super().__init__()
         self._ax, self._words = ax, []
-        self._whole: dict[Line2D, np.ndarray] = {}  # what may be broken
+        self._whole: dict[Line2D, np.ndarray] = {}  # lines that may be broken
         self.set_in_layout(False)
         ax.add_artist(self)
 
     def breaks(self, line: Line2D) -> None:
-        """Let a straight line be broken where words stand on it."""
+        """Let a straight line be broken by words that stand on it."""
         self._whole[line] = np.array(line.get_xydata())
 
     def around(self, text: str, xy: Any, radius: float, outward: Any = (0, 0), **style: Any) -> None:
@@ -53,7 +53,7 @@ class Labels(Artist):
         self._write(text, [xy], lambda spots, half: places(spots[0], half), style)
 
     def along(self, text: str, line: Line2D, **style: Any) -> None:
-        """Write on a straight line: in its middle, or at a third where others cross it, or beside it."""
+        """Write on a straight line: in its middle, or at a third if others cross it, or beside it."""
 
         def places(spots, half):
             step = spots[1] - spots[0]
@@ -112,7 +112,7 @@ class Labels(Artist):
 
 
 class _Others:
-    """What is in the way of words: lines (M, 2, 2), points (D, 2) and boxes of fixed words, in points."""
+    """Obstacles of words: lines (M, 2, 2), points (D, 2) and boxes of fixed words, in points."""
 
     def __init__(self, labels, renderer):
         ax, moved = labels._ax, {word for word, *_ in labels._words}
@@ -146,9 +146,9 @@ class _Others:
         self.beyond = 2 if ax.axison else 1  # numbers and the name of the axis are there
 
     def cost(self, middles, half, boxes, own, home):
-        """What stands in the way of a box of this half size at each of its middles (K, 2), as a number (K,).
+        """The cost (K,) of a box of this half size at each of its centres (K, 2).
 
-        Words on the line `own` may stand on it; those of the point `home` are ambiguous where another is as near.
+        Words on the line `own` may stand on it; those of the point `home` are ambiguous if another is as near.
         """
         struck = crossed(middles, half + CLEAR, self.lines, self.wide)
         struck[:, [owner is own for owner in self.owner]] = False
@@ -174,7 +174,7 @@ def arrow_of(text: Any) -> Any:
 def crossed(middles: np.ndarray, half: np.ndarray, lines: np.ndarray, wide: np.ndarray) -> np.ndarray:
     """Whether each box, (K, 2) middles of one half size, meets each line, (M, 2, 2) of half width (M,): (K, M).
 
-    They do not where an axis parts them, one of the box or the one across the line.
+    They do not if an axis separates them, one of the box or the one across the line.
     """
     along = (lines[:, 1] - lines[:, 0]) / 2
     apart = np.abs(lines.mean(axis=1) - middles[:, None])

@@ -111,7 +111,7 @@ def network(
 
 
 def _draw_weights(ax, labels, model, spots, torus, thickness, errors, messages):
-    """Draw a line for each weight, stubs where it goes round the back of a lattice, with its number and messages."""
+    """Draw a line for each weight, stubs if it goes round the back of a lattice, with its number and messages."""
     upper = sparse.triu(sparse.coo_array(model.weights), 1).tocoo()
     largest = np.abs(upper.data).max(initial=0) or 1
     for i, j, w in zip(*upper.coords, upper.data, strict=True):
@@ -133,7 +133,7 @@ def _draw_weights(ax, labels, model, spots, torus, thickness, errors, messages):
 
 
 def _line_style(w, width, uncertain) -> dict[str, Any]:
-    """The looks of a weight's line: by its sign, or dotted in grey where it may be 0."""
+    """The looks of a weight's line: by its sign, or dotted in grey if it may be 0."""
     if uncertain:
         looks = {"color": HATCHED, "linestyle": (0, (1, 2)), "linewidth": 1}
     elif w > 0:
@@ -144,7 +144,7 @@ def _line_style(w, width, uncertain) -> dict[str, Any]:
 
 
 def _draw_unit(ax, spot, state, shape, size, hatched):
-    """Draw a disc, or a square; hatched where a state that is open is to be told from none."""
+    """Draw a disc, or a square; hatched if its state is open."""
     style: Any = {"color": {1: PLUS, -1: MINUS, 0: OPEN}[int(state)], "markeredgecolor": INK, "zorder": 2}
     ax.plot(*spot, shape, markersize=size, markeredgewidth=1.2, **style)
     if hatched and not state:
@@ -160,7 +160,7 @@ def _two_lines(name):
 
 
 def _two_digits(number):
-    """A weight or bias to two decimals, or where these are 0 to two digits."""
+    """A weight or bias to two decimals, or to two digits if these are 0."""
     return signed(round(number, 2) or float(f"{number:.2g}"), "+g")
 
 
@@ -178,7 +178,7 @@ def _message(ax, labels, words, ends, lift):
 
 
 def _places(model, layers, places):
-    """Where each unit stands, (n, 2), and whether that is a lattice."""
+    """The place of each unit, (n, 2), and whether that is a lattice."""
     n = model.n
     if not isinstance(layers, Sequence) or layers:
         rows = isinstance(layers, Sequence) and all(np.iterable(row) and not isinstance(row, str) for row in layers)
@@ -225,7 +225,7 @@ def _levels(model):
 
 
 def _near(model):
-    """Places where units that pull each other are near: the least stress (Kamada and Kawai 1989), by majorisation."""
+    """Places with units near that pull each other: the least stress (Kamada and Kawai 1989), by majorisation."""
     w = model.dense_weights / (np.abs(model.dense_weights).max() or 1)
     far = csgraph.shortest_path(np.where(w > 0, 1 / (0.5 + w.clip(0)), 0), directed=False)
     far = np.minimum(far, 2.5) + (w < 0) / 2

@@ -31,7 +31,7 @@ def images(
 ) -> Axes:
     """Draw rows (N, pixels) as a sheet of small images, `columns` in a line: -limit white, +limit blue, nan hatched.
 
-    kind="weights" draws orange squares, and purple discs for what is negative, which a print in grey tells apart; nan
+    kind="weights" draws orange squares, and purple discs for negative ones, told apart in a grey print; nan
     is left empty there, and with hatched=False, if it is no pixel.  names of the lines of images stand on their
     left; pixels that are True in `marked` (N, pixels) carry a red dot.
 
@@ -127,7 +127,7 @@ def _sheet(name, rows, shape, columns):
 
 
 def sides(shape: tuple[int, int] | None, pixels: int) -> tuple[int, int]:
-    """Return the (height, width) of an image: a square where no shape was given."""
+    """Return the (height, width) of an image: a square if no shape is given."""
     if shape is None:
         return int(np.sqrt(pixels)), int(np.sqrt(pixels))
     if not isinstance(shape, list | tuple) or len(shape) != 2:

@@ -26,7 +26,7 @@ TOGETHER, APART, DASHED = "#D9730D", "#8459B8", (0, (2.2, 1.2))
 SHADES = ("#1F2F73", "#2A78B4", "#3899BF")  # cold, T = 1, hot; or any three in order, dark to light: 3:1 on PAPER
 COLOURS = {row.name: row.colour for row in METHODS.values() if row.colour} | {"data": OPEN}
 MARKERS = {row.name: row.marker for row in METHODS.values() if row.marker} | {"data": "x"}
-FREE_PHASES = {  # of gibbs, by where its chains start: at the states before, at the data, anywhere
+FREE_PHASES = {  # of gibbs, by the start of its chains: at the states before, at the data, anywhere
     "PCD": {"linestyle": "-", "fillstyle": "full"},
     "CD-1": {"linestyle": "--", "fillstyle": "none"},
     "fresh chains": {"linestyle": ":", "fillstyle": "left"},
@@ -40,7 +40,7 @@ MAX_LABELLED_UNITS = 4  # up to here all states are drawn, and each weight is wr
 def readable(colour: ColorType) -> str:
     """Return a colour as words have it in a figure: darkened until its contrast with PAPER is 4.5 (WCAG 2.2).
 
-    What is dark enough stays as it is, and black becomes INK.
+    A colour that is dark enough is not changed; black becomes INK.
 
     >>> plot.readable(plot.TOGETHER)
     '#b45e08'
@@ -67,9 +67,9 @@ def escape_dollars(names: Sequence[Any]) -> list[str]:
 
 @show_call()
 def headline(ax: Axes, text: str, below: str = "") -> Axes:
-    """Say above the axes what one sees, and below it, smaller, what is needed to read it.
+    """Write a headline above the axes, and below it, smaller, the words needed to read the drawing.
 
-    What is longer than the figure is wide goes on in a second line.
+    A headline longer than the figure is wide continues in a second line.
 
     >>> plot.headline(plt.subplot(), "Two states share the cold", below="probability of each state")
     <Axes: title={'left': 'Two states share the cold'}>

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..checking.budgets import memory_to_spend
 
-NUMBA_BYTES = 2**30  # of memory that Numba and what it compiles may take
+NUMBA_BYTES = 2**30  # of memory for Numba and the code that it compiles
 import_once = cache(import_module)  # of a file of loops: a second look would take as long as a few sweeps
 COMPILE_OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
 

@@ -49,8 +49,8 @@ def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
 def write_bytes(path: Path, content: bytes | memoryview) -> None:
     """Write a file wholly or not at all: the old one stays until the new is whole, and leaves it its permissions.
 
-    A link stays one.  What a run that was killed has left half is written over.
-    Raises OSError where the disk is full, the folder missing, or another run writes the same file.
+    Symbolic links are kept.  The unfinished file of a run that was killed is overwritten.
+    Raises OSError if the disk is full, the folder is missing, or another run writes the same file.
     """
     new = None
     try:

@@ -24,16 +24,16 @@ from .progress_bars import with_progress
 from .threads import has_threads, one_thread_only
 
 PREFETCH = 4  # tasks a worker that are handed out before the first of them is back
-# What does the tasks, and how many of them at a time; None for the cores here.
+# The executor of the tasks, and the number of tasks at a time; None for the cores of this machine.
 _executor: ContextVar[tuple[Executor, int] | None] = ContextVar("workers", default=None)
 nested = ContextVar("this is done inside a task", default=False)
 
 
 @show_call()
 def workers(executor: Executor) -> AbstractContextManager[None]:
-    """Let an executor do the tasks of exact sums inside a `with` block: what exact() and its kin share out, no more.
+    """Let an executor do the tasks of exact sums inside a `with` block: those of exact() and its relatives only.
 
-    executor   a concurrent.futures.Executor, or what has its submit(), of Dask, ipyparallel, MPI or Ray
+    executor   a concurrent.futures.Executor, or an object with its submit(), from Dask, ipyparallel, MPI or Ray
     Sums of more than 33 coupled units come in slices, a task each (bmlab.exact_plan() counts them): exact(), sample(),
     entropy(), bracket() and functions that call them.  Samplers and smaller sums stay in this process; independent runs
     of samplers are a map, and combine() puts their answers together.  Without an executor the tasks are done on the
@@ -66,7 +66,7 @@ def _given(executor):
 
 
 def _is_inside_a_job_of(executor):
-    """Whether this thread is one of the executor's workers: what it hands out could wait for itself forever."""
+    """Whether this thread is one of the executor's workers: a task that it submits could wait for itself forever."""
     dask = sys.modules.get("distributed")
     if dask and isinstance(executor, dask.cfexecutor.ClientExecutor):
         return _threads_of_cluster() is not None
@@ -98,7 +98,7 @@ def _threads_of_cluster(_=None):
 def map_executor(function: Callable, tasks: Sequence, unit: str = "task") -> Generator[Any, None, None]:
     """Yield function(task) of each task, in their order; both can be pickled, and a task is small.
 
-    Left early and closed, nothing is left waiting.  What a task raises names the task in a note.
+    If it is closed early, no task is left waiting.  An exception of a task names the task in a note.
     """
     given, done = _executor.get(), 0
     if given is None or nested.get():
@@ -136,8 +136,8 @@ def cores() -> int:
 
 
 def map_threads(function: Callable, tasks: Sequence) -> Iterable:
-    """Return function(task) of each task, done on the cores of this machine: for tasks that write where others read."""
-    if nested.get():  # a task inside a task stays where it is
+    """Return function(task) of each task, done on the cores of this machine: for tasks that write to shared memory."""
+    if nested.get():  # a task inside a task runs in its thread
         return map(function, tasks)
     count = min(cores(), len(tasks))
     return _by_threads(function, tasks, count) if count > 1 else map(SingleThreaded(function), tasks)
@@ -150,7 +150,7 @@ def _by_threads(function, tasks, count):
 
 
 def _submitted(executor, function, tasks, count) -> Iterator[Any]:
-    """Yield the answers, with some more tasks handed out than are being done; left early, cancel what waits."""
+    """Yield the answers; submit some more tasks than are being done, and cancel these if closed early."""
     waiting = deque()
     try:
         for task in tasks:
@@ -165,7 +165,7 @@ def _submitted(executor, function, tasks, count) -> Iterator[Any]:
 
 
 class SingleThreaded:
-    """Do a function by one thread, apart from every context of the caller: bars, workers, what NumPy warns of."""
+    """Do a function by one thread, outside every context of the caller: bars, workers, NumPy's warnings."""
 
     def __init__(self, function: Callable):
         self.function = function

@@ -40,7 +40,7 @@ def progress() -> Iterator[None]:
 
 
 def with_progress(items: Iterable, unit: str, total: int | None = None) -> Iterable:
-    """Return the items to go through, with a bar where bars are shown."""
+    """Return the items to go through, with a bar if bars are shown."""
     bars = _bars.get()
     return items if bars is None else delayed_bar(items, unit, total or length_hint(items) or None, bars)
 

@@ -1,6 +1,6 @@
 """Sparsity pattern and greedy graph colouring of the weights: classes of units that are not coupled to each other.
 
-While a machine learns its numbers change and its couplings stay, so what follows from the pattern alone is kept for the
+While a machine learns, its numbers change and its couplings stay, so results of the pattern are kept for the
 last few patterns.  A unit takes the first class in which it has no neighbour: a lattice gives its checkerboard (three
 or four classes where a ring has an odd length), a restricted machine its two layers, a full machine n classes of one.
 """
@@ -22,7 +22,7 @@ LATTICE_NEIGHBOURS = 4  # of a unit of a lattice, which has a loop of its own
 
 
 class Pattern:
-    """A CSR array of ones (`graph`) for non-zero dense weights, or stored sparse ones; equal where these are."""
+    """A CSR array of ones (`graph`) at non-zero dense weights, or at stored sparse ones; equal if these are."""
 
     graph: scipy.sparse.csr_array
 

@@ -2,7 +2,7 @@
 
 Threads that wake for a small product cost more than they bring, and two idle pools (NumPy's and SciPy's) spin against
 each other: up to 150 times slower, measured.  Their number belongs to the process, so those who ask for one thread are
-counted: the first to enter sets it, the last to leave puts back what was there.
+counted: the first to enter sets it, the last to leave restores it.
 """
 
 import os
@@ -20,7 +20,7 @@ _lock = Lock()
 if hasattr(os, "register_at_fork"):  # a child must not wait for a thread that it does not have
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 _depth: Counter[int] = Counter()  # contexts of one_thread() that each Python thread is in
-_before: list[int] = []  # the threads of each BLAS when the first entered; none where nobody is inside
+_before: list[int] = []  # the threads of each BLAS when the first entered; empty if nobody is inside
 _alone = ContextVar("one_thread() is in force, and nothing lifts it", default=False)
 
 
@@ -37,7 +37,7 @@ def one_thread() -> Iterator[None]:
 
 @contextmanager
 def all_threads() -> Iterator[None]:
-    """Lift one_thread() of this Python thread; where another Python thread is in it too, one thread remains."""
+    """Lift one_thread() of this Python thread; if another Python thread is in it too, one thread remains."""
     depth = _depth[get_ident()]
     try:
         _limit_while(depth if _alone.get() else 0)
@@ -58,7 +58,7 @@ def one_thread_only() -> Iterator[None]:
 
 
 def _limit_while(depth):
-    """Let this Python thread be in so many contexts, and set the number of threads where that changes it."""
+    """Set the number of contexts that this Python thread is in, and the number of threads if it changes."""
     with _lock:
         me, libraries = get_ident(), _libraries()
         was_inside, _depth[me] = me in _depth, depth

@@ -35,7 +35,7 @@ def machine_html(model: Any) -> str:
 
 
 def estimate_html(answer: Any) -> str:
-    """Return means with their standard errors, log Z, and what the method found out about its own answer."""
+    """Return means with their standard errors, log Z, and the method's findings about its own answer."""
     n = len(answer.mean)
     names = [f"s{i}" for i in range(n)] if answer.model is None else unit_names(answer.model)
     stderr = np.broadcast_to(answer.mean_stderr, n)
@@ -64,7 +64,7 @@ def unit_names(model: Any) -> list[str]:
 
 
 def number(x: float) -> str:
-    """Return a number with three decimals, or three digits of what is large or small; whole numbers as they are."""
+    """Return a number with three decimals, or three digits if it is large or small; whole numbers as they are."""
     if isinstance(x, int | np.integer):
         return f"{x:,}"
     return f"{x:.3f}" if 1e-3 <= abs(x) < 1e4 or x == 0 else f"{x:.3g}"

@@ -43,7 +43,7 @@ def show_source(function: Callable | ModuleType) -> None:
 
 @show_call()
 def about() -> None:
-    """Print what a report of a bug needs: versions, the BLAS with its threads, and the cores.
+    """Print the facts for a bug report: versions, the BLAS with its threads, and the cores.
 
     >>> bmlab.about()
     bmlab ..., Python 3...
