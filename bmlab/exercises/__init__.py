@@ -1,4 +1,4 @@
-"""Blanks and exercises of a notebook: what a student's copy says of each answer (needs IPython)."""
+"""Blanks and exercises of a notebook: the words of a student's copy on each answer (needs IPython)."""
 
 from .student_copy import blank, progress, variant, watch
 

@@ -1,4 +1,4 @@
-"""What comes back from a student's function: looked at before it is computed with, and compared with what is right."""
+"""Answers of students' functions: checked before they are used, and compared with the right ones."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ from ..checking.validation import describe
 from ..model import BoltzmannMachine
 from .errors import in_plain_words
 
-READ_ONLY = "read-only"  # in what numpy says of an array that may not be changed
+READ_ONLY = "read-only"  # words in NumPy's error for an array that may not be changed
 WRITES = "{} writes into what it is given: begin with a copy, np.array(...)"
 COMPLEX = "{} returned a complex number: is there a root or a power of what is negative?"
 ENDLESS = "{} calls itself without an end: write out what it returns"
@@ -36,13 +36,13 @@ class Unanswered(Exception):
 
 
 class WrongKind(Exception):
-    """What is wrong with what came back, a sentence that begins with the function's name."""
+    """The fault of an answer, a sentence that begins with the function's name."""
 
 
 def as_number(value: Any) -> Any:
     """Return an answer as it is meant, and each of several: one number in a list or an array is that number.
 
-    So is one text. What has no imaginary part is real; a Decimal, a Fraction and a column of a table are numbers.
+    So is one text. Numbers without imaginary parts are real; a Decimal, a Fraction and a column of a table are numbers.
     """
     if isinstance(value, tuple) and len(value) != 1:
         return tuple(map(as_number, value))
@@ -60,7 +60,7 @@ def as_number(value: Any) -> Any:
 
 
 def as_asked(name: str, answer: Any) -> Any:
-    """Return an answer as its test takes it, as_number(); a function by what it returns, which must not be complex."""
+    """Return an answer as its test takes it, as_number(); a function by its answers, which must not be complex."""
     if not callable(answer):
         return as_number(answer)
 
@@ -87,7 +87,7 @@ def is_complex(value: Any) -> bool:
 
 
 def returned(function: Callable, given: Sequence) -> Any:
-    """Return what a function returns, looked at; raise Unanswered or WrongKind with a sentence."""
+    """Return the checked answer of a function; raise Unanswered or WrongKind with a sentence."""
     name, copies = function.__name__, [deepcopy(one) for one in given]
     with redirect_stdout(StringIO()) as printed:
         try:
@@ -109,7 +109,7 @@ def returned(function: Callable, given: Sequence) -> Any:
 
 
 def kind_error(name: str, found: Any, printed: str = "") -> str:
-    """Return what is wrong with the kind of what a function returned, before it is computed with; "" if nothing is."""
+    """Return the fault in the kind of a function's answer, before it is used; "" if there is none."""
     if found is None:
         return f"{name} prints and returns nothing: write return for print" if printed.strip() else (
             f"{name} returned nothing: is there a return?"
@@ -141,7 +141,7 @@ def same_bits(one: Any, other: Any) -> bool:
 
 
 def parts(value: Any, count: int = 0) -> list[np.ndarray]:
-    """Return an answer as arrays: a machine has three; a tuple, or what is asked for as one, as many as it is long."""
+    """Return an answer as arrays: a machine has three; a tuple, or an answer that should be one, has one per part."""
     if isinstance(value, BoltzmannMachine):
         value, count = (value.dense_weights, value.biases, value.temperature), 3
     pieces = value if isinstance(value, tuple) or count else [value]
@@ -190,7 +190,7 @@ def in_shape(name: str, found: Any, right: Any) -> tuple[list[np.ndarray], list[
 
 
 def same_kind(found: Any, right: Any) -> bool:
-    """Return whether an answer can stand where the right one does: an array for an array, a number for a number."""
+    """Return whether an answer can replace the right one: an array an array, a number a number."""
     if isinstance(right, tuple) and isinstance(found, tuple):
         return all(map(same_kind, found, right))
     number = isinstance(found, float | int | np.generic) and isinstance(right, float | int | np.generic)
@@ -217,7 +217,7 @@ def equal(found: Sequence[np.ndarray], right: Sequence[np.ndarray], off: float =
 def called_alike(name: str, mine: Callable, right: Callable) -> bool:
     """Return whether a student's function can be called as the right one, by the names of its arguments too.
 
-    Raises WrongKind where it takes fewer of them, or in another order, or other values if none is given.
+    Raises WrongKind if it takes fewer of them, in another order, or with other default values.
     """
     try:
         expected, taken = (inspect.signature(one).parameters for one in (right, mine))
@@ -237,7 +237,7 @@ def called_alike(name: str, mine: Callable, right: Callable) -> bool:
 
 
 def first_line(parameters: Mapping[str, inspect.Parameter]) -> str:
-    """Return what stands between the brackets of a function's first line; of other values than numbers the name."""
+    """Return the arguments of a function's first line as text; defaults other than numbers by name."""
     values = [one.default if isinstance(one.default, float | int) else "" for one in parameters.values()]
     named = (f"{name}={value}" if value != "" else name for name, value in zip(parameters, values, strict=True))
     return f"({', '.join(named)})"
@@ -252,11 +252,11 @@ def agree(mine, right, cases):
         return False
 
 
-# What a test asks for
+# Requests of a test
 
 
 class Watched:
-    """A function that is asked by a test: what it returns is looked at, and compared in kind with the right answer's.
+    """A function called by a test: its answers are checked, and compared in kind with the right ones.
 
     `wrong` is what was wrong first, "" if nothing was; `right` may be None.
     """
@@ -265,7 +265,7 @@ class Watched:
         self.name, self.function, self.right, self.wrong = name, function, right, ""
 
     def __call__(self, *given: Any, **named: Any) -> Any:
-        """Return what the function returns."""
+        """Return the function's answer."""
         copies = deepcopy(given)
         with redirect_stdout(StringIO()) as printed:
             try:
@@ -283,7 +283,7 @@ class Watched:
 
 
 def unlike(name: str, found: Any, right: Any) -> str:
-    """Return what is wrong with the kind of an answer beside the right one, "" where nothing is."""
+    """Return the fault in the kind of an answer compared with the right one, "" if there is none."""
     try:
         in_shape(name, found, right)
     except WrongKind as words:
@@ -292,7 +292,7 @@ def unlike(name: str, found: Any, right: Any) -> str:
 
 
 def kind_of_slip(source: str, asked: Sequence[str], names: dict, solution: str = "") -> str:
-    """Return what is wrong with the kind of an answer that a test refuses, "" where nothing is.
+    """Return the fault in the kind of an answer that a test refuses, "" if there is none.
 
     source     the test
     asked      the names that it asks for
@@ -325,7 +325,7 @@ def kind_of_slip(source: str, asked: Sequence[str], names: dict, solution: str =
 
 
 def kind_of_value(name: str, found: Any, right: Any = None) -> str:
-    """Return what is wrong with the kind of a value, "" where nothing is; a text may be what is asked for."""
+    """Return the fault in the kind of a value, "" if there is none; a text may be the right kind."""
     if found is None:
         return f"{name} is None, nothing: write its value"
     if isinstance(right, str) and not isinstance(found, str | list | tuple):

@@ -61,7 +61,7 @@ def _edited(source):
 
 
 class Place(NamedTuple):
-    """Where a node stands: in a field of its parent, or in a list that is one."""
+    """The place of a node: a field of its parent, or an item of a list there."""
 
     node: ast.AST
     parent: ast.AST | list
@@ -90,7 +90,7 @@ def places(tree: ast.AST) -> Iterator[Place]:
 
 
 def edits(node: ast.AST, known: set[str], keyword: str = "") -> Iterator[tuple[str, Callable]]:
-    """Yield the slips that can be made at a node: words, and what makes the slip of the node, which stays as it is."""
+    """Yield the slips possible at a node: words, and a function that makes the slip from the unchanged node."""
     if isinstance(node, ast.BinOp):
         lacks = LACKS.get(type(node.op), "lacks a part{}")
         yield lacks.format(called(node.right, known)), lambda one: one.left
@@ -128,7 +128,7 @@ def edits(node: ast.AST, known: set[str], keyword: str = "") -> Iterator[tuple[s
 
 
 def called(node: ast.expr, known: set[str]) -> str:
-    """Return ", " and a part's name, if it is a number, an argument or what belongs to one; else nothing."""
+    """Return ", " and a part's name, if it is a number, an argument or an attribute of one; else nothing."""
     root = node.value if isinstance(node, ast.Attribute) else node
     named = isinstance(node, ast.Constant) or (isinstance(root, ast.Name) and root.id in known)
     return f", {ast.unparse(node)}" if named else ""

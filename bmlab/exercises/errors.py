@@ -1,4 +1,4 @@
-"""What NumPy's and Python's errors mean, in words of the course: a student's slip in shapes, axes and kinds of numbers.
+"""NumPy's and Python's errors in words of the course: a student's slip in shapes, axes and kinds of numbers.
 
 in_plain_words(error)    the sentence of PLAIN whose pattern its message has, and otherwise its message
 """

@@ -1,4 +1,4 @@
-"""What is wrong with a wrong answer, in a sentence: its numbers are compared with the right ones on many cases.
+"""The fault of a wrong answer in a sentence: its numbers are compared with the right ones in many cases.
 
 A hint says what was seen, not what the student did: the answer is off by a factor, a constant or a length, does not
 depend on an argument, is right for another argument (of the other sign, twice as large) or in simpler cases (at T = 1,
@@ -48,7 +48,7 @@ class Trial(NamedTuple):
     typed: str = ""
 
     def on(self, more: list[list]) -> "Trial":
-        """Return the trial with more cases; raise WrongKind where an answer cannot be compared."""
+        """Return the trial with more cases; raise WrongKind if an answer cannot be compared."""
         rights = [self.right(*deepcopy(one)) for one in more]
         found = [returned(self.mine, one) for one in more]
         pairs = [in_shape(self.mine.__name__, one, other) for one, other in zip(found, rights, strict=True)]
@@ -56,7 +56,7 @@ class Trial(NamedTuple):
 
 
 def slip(trial: Trial, source: str = "", more: list[list] | None = None) -> str:
-    """Return what is wrong in all of the cases, or else the smallest of them and of `more`, which are small.
+    """Return the fault common to all of the cases, or else the smallest of them and of `more`, which are small.
 
     source   the right function's, if known
     """
@@ -73,7 +73,7 @@ def slip(trial: Trial, source: str = "", more: list[list] | None = None) -> str:
 
 
 def named(trial: Trial, source: str = "") -> str:
-    """Return what is wrong with a function in all of the cases tried, "" where that has no name here."""
+    """Return the fault of a function in all of the cases tried, "" if it has no name here."""
     mine, right, tried = trial[:3]
     which, found, wanted, it = first_wrong(trial)
     flat = [np.concatenate([np.ravel(one) for one in side]) for side in (found, wanted)]
@@ -87,7 +87,7 @@ def named(trial: Trial, source: str = "") -> str:
 
 
 def named_in_test(test: str, asked: Sequence[str], names: dict, solution: str) -> str:
-    """Return what is wrong with a function in all that its test asks of it, "" where that has no name here.
+    """Return the fault of a function in all calls of its test, "" if it has no name here.
 
     asked      the names of which the test asks
     names      what the notebook knows
@@ -144,7 +144,7 @@ def renamed(function, name):
 
 
 def first_wrong(trial):
-    """The first part of an answer that is wrong: its place, what was found in each case, what is right, its words."""
+    """The first part of an answer that is wrong: its place, the answer in each case, the right one, its words."""
     labels = labels_of(trial.rights[0])
     which = next(k for k in range(len(labels)) if not all(close(found[k], wanted[k]) for found, wanted in trial.pairs))
     found, wanted = ([pair[side][which] for pair in trial.pairs] for side in (0, 1))
@@ -152,7 +152,7 @@ def first_wrong(trial):
 
 
 def reproduces(other, tried, answers, part=slice(None)):
-    """Whether a function reproduces, in all cases, what was found for an answer or for a part of it."""
+    """Whether a function reproduces, in all cases, an answer or a part of it."""
     with suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         others = (parts(other(*deepcopy(one)))[part] for one in tried)
@@ -176,7 +176,7 @@ def with_case(words, mine, right, tried, place):
 
 
 def single_states(tried):
-    """The cases of one state, where others are of several at once."""
+    """The cases of one state, if others are of several at once."""
     dimensions = [[np.ndim(one) for one in case] for case in tried]
     fewest = [min(some) for some in zip(*dimensions, strict=True)]
     return (
@@ -187,7 +187,7 @@ def single_states(tried):
 
 
 def by_infinity(found, wanted):
-    """Words for an answer that is infinite where the right one is not."""
+    """Words for an answer that is infinite although the right one is finite."""
     endless = np.isinf(found) & np.isfinite(wanted)
     if not endless.any():
         return ""
@@ -252,7 +252,7 @@ INSTEAD = {
 
 
 def by_argument(found, wanted, tried, right):
-    """Words for an answer that is what was given, is turned over, or is off by a length."""
+    """Words for an answer that equals an argument, has the wrong sign, or is off by a length."""
     names = list(inspect.signature(right).parameters)
     single = sum(isinstance(one, BoltzmannMachine) for one in tried[0]) == 1
     for k, name in enumerate(names[: len(tried[0])]):
@@ -317,7 +317,7 @@ def alike(one, other):
 
 
 def same_answer(function, one, other):
-    """Whether a function has the same finite answer in two cases; where it has none, nobody knows."""
+    """Whether a function has the same finite answer in two cases; unknown if it has none."""
     with suppress(Exception), warnings.catch_warnings(), redirect_stdout(StringIO()):
         warnings.simplefilter("ignore")
         first, second = (parts(function(*deepcopy(given))) for given in (one, other))
@@ -326,7 +326,7 @@ def same_answer(function, one, other):
 
 
 def by_sum(found, wanted):
-    """Words for what should add up to 1, or is right but for a factor of its own in each case or row."""
+    """Words for numbers that should add up to 1, or are right up to a factor in each case or row."""
     if any(np.size(one) < 2 or not np.isfinite(one).all() for one in found):
         return ""
     for axis, words in ((None, "does not add up to 1"), (-1, "does not add up to 1 in each row")):
@@ -371,7 +371,7 @@ PLACES = {
 
 
 def by_quantity(found, wanted, tried, right):
-    """Words for an answer that is off by a quantity of what was given: the log Z of a machine, the largest number."""
+    """Words for an answer that is off by a quantity of an argument: the log Z of a machine, the largest number."""
     if any(map(np.ndim, wanted)) and not all(np.ndim(one) == 1 for one in wanted):
         return ""
     for k, name in enumerate(list(inspect.signature(right).parameters)[: len(tried[0])]):
@@ -454,7 +454,7 @@ def places_to_change(case):
 
 
 def changes_of(one):
-    """What a student may have taken in the place of an argument."""
+    """Values that a student may have used in place of an argument."""
     if isinstance(one, BoltzmannMachine):
         return MACHINES
     if isinstance(one, Bounded):
@@ -468,12 +468,12 @@ def changes_of(one):
 
 
 def with_changed(right, places, change, *given):
-    """What is right where arguments are changed."""
+    """The right answer for changed arguments."""
     return right(*(change(one) if k in places else one for k, one in enumerate(given)))
 
 
 def with_exchanged(right, first, second, *given):
-    """What is right where two arguments are exchanged."""
+    """The right answer for two exchanged arguments."""
     swapped = list(given)
     swapped[first], swapped[second] = given[second], given[first]
     return right(*swapped)
@@ -496,7 +496,7 @@ ARRAYS = {
     "is right for the mean of {0} in the place of each number in it": lambda x: np.full_like(x, np.mean(x)),
     "is right for the signs of {0} in the place of {0}": np.sign,
 }
-OF_STATES = list(CHANGED)[:1] + list(ARRAYS)[:2]  # what makes states of states
+OF_STATES = list(CHANGED)[:1] + list(ARRAYS)[:2]  # changes that make states of states
 COUNTS = {
     "is what it would be for {} - 1": lambda x: x - 1,
     "is what it would be for {} + 1": lambda x: x + 1,
@@ -532,7 +532,7 @@ MACHINES = {
 
 
 def by_step(found, wanted, tried, right, which):
-    """Words for an answer that begins where it should and goes the wrong way or too far, or begins from nothing."""
+    """Words for a step from the right place in the wrong direction or too far, or from nothing."""
     for k, name in enumerate(list(inspect.signature(right).parameters)[: len(tried[0])]):
         begun = [start_of(case[k], which) for case in tried]
         if not all(np.shape(one) == np.shape(other) for one, other in zip(begun, wanted, strict=True)):
@@ -552,7 +552,7 @@ def by_step(found, wanted, tried, right, which):
 
 
 def start_of(given, which):
-    """What an argument gives for a part of an answer, a machine its own part; nothing if it is no real number."""
+    """The part of an argument that matches a part of an answer; nothing if it is no real number."""
     if isinstance(given, BoltzmannMachine):
         return parts(given)[which]
     is_number = isinstance(given, float) or (isinstance(given, np.ndarray) and given.dtype.kind == "f")
@@ -590,7 +590,7 @@ SIMPLER = {
 
 
 def is_informative(right, cases, which):
-    """Whether the right answers are numbers, more than two, and not what was given: else they would prove nothing."""
+    """Whether the right answers are numbers, more than two, and not the arguments: else they would prove nothing."""
     with suppress(Exception):
         answers = [parts(right(*deepcopy(one)))[which] for one in cases]
         values = np.concatenate([np.ravel(one) for one in answers])

@@ -25,7 +25,7 @@ SHARED = "{} writes over what it returned before: make a new array in each call"
 
 
 class Verdict(NamedTuple):
-    """What is wrong, "" where nothing is; and whether an answer can go on in the story as it is, to all digits."""
+    """The fault, "" if there is none; and whether the story can go on with the answer, right to all digits."""
 
     wrong: str
     whole: bool = True
@@ -35,7 +35,7 @@ class Untried(Exception):
     """The package's version cannot be asked: cells above were not run."""
 
 
-# The cases: what an argument is, by its name
+# The cases: the kind of an argument, by its name
 
 
 def machine(rng: np.random.Generator, n: int, temperature: float = 0) -> BoltzmannMachine:
@@ -106,7 +106,7 @@ def judge(
     source, typed   of the package's function and of the student's: they name slips, if they are known
     slips           {source: what is said} of functions that the notebook knows to be typed
 
-    Raises Unanswered if it is not written yet, and Untried where the package's version cannot be asked.
+    Raises Unanswered if it is not written yet, and Untried if the package's version cannot be asked.
     """
     rng = np.random.default_rng(0)
     with np.errstate(all="ignore"):
@@ -137,7 +137,7 @@ def judge(
 
 
 def known_slip(slips, right, tried, wanted, pairs, problem=""):
-    """What is said of a slip that does in all cases what an answer did, also where it cannot be compared."""
+    """The sentence of a known slip with the same result in all cases, also if it cannot be compared."""
     for text, words in (slips or {}).items():
         other: list = []
         made, said = dict(right.__globals__), ""
@@ -153,9 +153,9 @@ def known_slip(slips, right, tried, wanted, pairs, problem=""):
 
 
 def answers(mine: Callable, cases: list[list], wanted: list, pairs: list) -> list:
-    """Return what a student's function returns in each case; its arrays stand beside the right ones in `pairs`.
+    """Return the answer of a student's function in each case; its arrays and the right ones are in `pairs`.
 
-    Raises WrongKind where one cannot be compared, and where answers depend on what was asked before or after.
+    Raises WrongKind if one cannot be compared, and if answers depend on calls before or after.
     """
     name, found, first = mine.__name__, [], len(pairs)
     for given, other in zip(cases, wanted, strict=True):

@@ -26,7 +26,7 @@ def size(value):
 
 
 def short(value):
-    """An argument with one digit behind the point, to be followed by hand; what adds up to 1 is left as it is."""
+    """An argument with one digit behind the point, to be followed by hand; numbers that add up to 1 are not changed."""
     if isinstance(value, BoltzmannMachine):
         return BoltzmannMachine(*map(short, parts(value)))
     if isinstance(value, list):
@@ -60,7 +60,7 @@ def brief(value):
 
 
 def number(value, beside=None):
-    """A number to four digits, or as many as tell it from another; what is as small as rounding errors is 0."""
+    """A number to four digits, or as many as tell it from another; a number of the size of rounding errors is 0."""
     value = np.round(value, 12) + 0
     for digits in range(4, 17):
         if beside is None or f"{value:.{digits}g}" != f"{np.round(beside, 12) + 0:.{digits}g}":

@@ -1,4 +1,4 @@
-"""What a kernel of the course runs first: python -m bmlab names this file in PYTHONSTARTUP."""
+"""The first file that a kernel of the course runs: python -m bmlab names it in PYTHONSTARTUP."""
 
 if "get_ipython" in globals():  # a notebook's kernel, not a terminal's Python
     from bmlab.exercises import unmade as _unmade

@@ -1,4 +1,4 @@
-"""What a notebook uses of its exercises: numbers of one's own, blanks, and a word on what is open, right and wrong.
+"""Exercises in a student's copy: numbers of one's own, blanks, and a word on each open, right or wrong answer.
 
 from bmlab.widgets import variant                      in a notebook with numbers of one's own
 @widgets.blank                                         on a function of the story that a student writes
@@ -67,7 +67,7 @@ BLANK = "@widgets.blank"
 CORE_NOTEBOOKS = {"00", "01", "02", "03", "04", "05", "05b"}
 _notebook = ""  # the one that is watched
 _running = ""  # the cell that runs
-_tries: dict[str, set[str]] = {}  # exercise without points -> what was tried
+_tries: dict[str, set[str]] = {}  # exercise without points -> sources that were tried
 _as_typed: dict[str, Any] = {}  # answers as they were typed, while a test takes them as_asked()
 _open_cells: dict[str, str] = {}  # answers that are still to be written, and the sentence of each
 
@@ -120,7 +120,7 @@ def blank(function: Callable) -> Callable:
 
 
 def judged(function, source, cases, slips=None):
-    """Return a student's function if it is right to all digits, else the package's, and say in a line what was found.
+    """Return a student's function if it is right to all digits, else the package's, and print a line on it.
 
     The grader asks it too: a blank of the story means the same in a copy and in a class.
     """
@@ -159,9 +159,9 @@ def _ended(words):
 
 
 def watch(notebook: str) -> None:
-    """Show what is done and open; from now on say below each test whether its answer is right, or what is wrong.
+    """Show the done and the open exercises; from now on say below each test whether its answer is right, or its fault.
 
-    What is done is kept beside the copies. Without IPython nothing is watched.
+    The record of done exercises is kept beside the copies. Without IPython nothing is watched.
     """
     global _notebook
     from IPython import get_ipython
@@ -182,17 +182,17 @@ def watch(notebook: str) -> None:
 
 
 def is_watched(notebook: str, folder: Path = Path()) -> bool:
-    """Whether what a copy knows of its tests lies beside it, and whole."""
+    """Whether the file of a copy's tests lies beside it, undamaged."""
     return _checks(notebook, folder) is not NO_CHECKS
 
 
 def progress() -> None:
-    """Show all notebooks, each with its first picture, and what is done and open in it."""
+    """Show all notebooks, each with its first picture, and its done and open exercises."""
     _display(page(), "\n".join(f"{name}: {_reached(name)[1]}" for name in _names()))
 
 
 def page(folder: Path = Path()) -> str:
-    """All notebooks of a folder as HTML: picture, question, points, what is open, and first guesses that were right."""
+    """All notebooks of a folder as HTML: picture, question, points, open exercises, and right first guesses."""
     parts: dict[str, list[str]] = {"Core, in this order": [], "Further": []}
     for name in _names(folder):
         number, about = name.partition("_")[0], _checks(name, folder)["about"]
@@ -202,7 +202,7 @@ def page(folder: Path = Path()) -> str:
 
 
 def on_error(shell, kind, error, trace, tb_offset=None):
-    """Say it where an answer is missing, or a test asks for one that is, and what a test finds wrong, in its words.
+    """Say that an answer is missing, also if a test asks for it, or the fault that a test finds, in its words.
 
     Any other error is shown as ever.
     """
@@ -223,7 +223,7 @@ def show_sentence(shell, kind, error, trace, sentence):
 
 
 def _still_open(error):
-    """The sentence on an open answer, where an error comes of one; else nothing."""
+    """The sentence on an open answer, if an error comes of one; else nothing."""
     if isinstance(error, NameError):
         named = rf"\b{re.escape(error.name or '')}\b"
         return next((said for answer, said in _open_cells.items() if re.search(named, answer)), "")
@@ -231,13 +231,13 @@ def _still_open(error):
 
 
 def _tested(source):
-    """The name of the cell of a test, and what is known of it; nothing for another cell."""
+    """The name of the cell of a test, and its record; nothing for another cell."""
     tests = _checks(_notebook)["tests"]
     return next(((cell, one) for cell, one in tests.items() if one["seen"] == source.strip()), ("", {}))
 
 
 def before_cell(info):
-    """Before a test runs: one number in a list is that number, in what it asks for."""
+    """Before a test runs: one number in a list becomes that number."""
     global _running
     from IPython import get_ipython
 
@@ -280,7 +280,7 @@ def after_cell(result):
 
 
 def _take_back(source, names):
-    """An answer that now fails is none: what its older run made goes, and its test is open until it runs again."""
+    """An answer that now fails counts as none: names of its older run are deleted, and its test is open."""
     for cell, about in _checks(_notebook)["tests"].items():
         binds = r"^(?:def {}\b|[^#=\n(]*\b{}\b[^=\n]*=(?!=))"
         made = [name for name in about["asked"] if re.search(binds.format(name, name), source, re.MULTILINE)]
@@ -302,7 +302,7 @@ def _open_after_two(number, tried, worked):
 
 
 def _verdict(about, error, names):
-    """What is said of an answer, and whether it is right: after what its test shows comes what the copy does not."""
+    """The words on an answer, and whether it is right: first by its visible test, then by the hidden one."""
     there = {name: name in names for name in about["asked"]}
     if error and any(there.values()) and not all(there.values()):
         missing, made = (" and ".join(name for name in there if there[name] == known) for known in (False, True))
@@ -328,7 +328,7 @@ def _verdict(about, error, names):
         if isinstance(error, RecursionError):
             return f"\N{BALLOT X} {ENDLESS.format(asked)}", False
         slip = ""
-        with suppress(Exception):  # what it finds out is a help: the test has spoken
+        with suppress(Exception):  # only a help: the test has spoken
             slip = kind_of_slip(source, about["asked"], names, "" if failed else solution)
         more = "" if slip or not failed else _named(about, names, solution)
         digits = more in [FEW_DIGITS.format(name) for name in about["asked"]]
@@ -343,7 +343,7 @@ def _named(about, names, solution):
 
 
 def _kinds(about, names):
-    """What is wrong with the kind of a value that has passed its test, as nobody asks for a complex number."""
+    """The fault in the kind of a value that has passed its test: no exercise asks for a complex number."""
     values = {name: names[name] for name in about["asked"] if not callable(names[name])}
     return next(filter(None, (kind_of_value(*one) for one in values.items())), "")
 
@@ -353,7 +353,7 @@ def _names(folder=Path()):
 
 
 def _checks(notebook, folder=Path()):
-    """What a copy knows of its tests and blanks: NO_CHECKS where its file is missing or damaged."""
+    """The tests and blanks of a copy: NO_CHECKS if its file is missing or damaged."""
     try:
         known = _unpacked(Path(folder, CHECKS_FOLDER, f"{notebook}.checks").read_bytes())
     except (OSError, ValueError, zlib.error):
@@ -394,7 +394,7 @@ def _display(shown, text, kind="text/html", **which):
 
 
 def _reached(notebook, folder=Path()):
-    """The share of the points that is reached, and that in words, with what is open; of what is not marked later."""
+    """The share of the points reached, and words with the open exercises; without those marked later."""
     tests, done = _checks(notebook, folder)["tests"], _done(folder)
     here = {cell: one["points"] for cell, one in tests.items() if not one["later"]}
     full, points = sum(here.values()), sum(here[cell] for cell in here if cell in done)

@@ -1,4 +1,4 @@
-"""Where a name is made that no cell has made yet: the cells of a notebook are pressed in any order."""
+"""The cell that makes a name that is not made yet: the cells of a notebook are run in any order."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def where(name: str) -> str:
 
 
 def say(shell, kind, error, trace, tb_offset=None):
-    """Show an error as ever, and below it where an unknown name is made."""
+    """Show an error as usual, and below it the cell that makes an unknown name."""
     shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
     if isinstance(error, NameError) and (words := where(error.name or "")):
         print(words[0].upper() + words[1:])

@@ -32,9 +32,9 @@ SIDES = {"middle": "center", "start": "left", "end": "right"}  # of a word, as t
 
 
 class BeliefView(ModelView):
-    """What the views of this file send besides a machine: where its units and names stand, and what is held first."""
+    """State of these views besides the machine: places of units and names, and the units held at first."""
 
-    low = traitlets.Int().tag(sync=True)  # units of the row below, where there are two
+    low = traitlets.Int().tag(sync=True)  # units of the row below, if there are two
     places = traitlets.List().tag(sync=True)
     labels = traitlets.List().tag(sync=True)  # of each unit: its name's distance to the right, down, and its anchor
     box = traitlets.List().tag(sync=True)
@@ -61,7 +61,7 @@ class ConditionalView(BeliefView):
 
     @show_call()
     def draw(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
-        """Draw the machine with what is held at first, each other disc as full as its unit is then likely to be +1."""
+        """Draw the machine with the units held at first; each other disc is filled to the probability of +1."""
         layers, n, held = two_layers(model), model.n, np.zeros(model.n, int)
         if layers:
             low = len(layers[0])
@@ -232,7 +232,7 @@ def chances(model: BoltzmannMachine, held: np.ndarray) -> np.ndarray:
     return p @ (s > 0) / p.sum()
 
 
-# Where units stand
+# Places of units
 
 
 def rows(layers: Sequence[Sequence[int]]) -> dict[str, list]:
@@ -294,7 +294,7 @@ def draw_means(ax: Axes, high: float, means: dict[str, float]) -> None:
 
 
 def sheet(sent: dict[str, Any], controls: Controls, hint: str = "") -> tuple[Figure, Axes]:
-    """An empty view: its headline above, what one presses below, and between them axes in the measure of the page."""
+    """An empty view: its headline above, its controls below, and between them axes in pixels of the page."""
     figure, (ax,) = page(sent["headline"], controls, sent["box"], hint=hint)
     return figure, ax
 
@@ -307,7 +307,7 @@ def network(
     numbers: Sequence[str],
     before: np.ndarray | None = None,
 ) -> None:
-    """Draw what beliefs.js draws: weights, discs filled to p (hatched if it is nan), numbers, names."""
+    """Draw the same as beliefs.js: weights, discs filled to p (hatched if it is nan), numbers, names."""
     places, w = np.array(sent["places"]), model.dense_weights
     for i, j in np.argwhere(np.tril(w)):
         style: Any = {"color": plot.TOGETHER} if w[i, j] > 0 else {"color": plot.APART, "linestyle": DASHED}
@@ -321,7 +321,7 @@ def network(
         rim = 3 if sent["held"][i] else 1.2
         ax.add_patch(Circle((x, y), RADIUS, facecolor="none", edgecolor=plot.INK, linewidth=rim, zorder=4))
         if before is not None:
-            side = 1 if (sent["labels"][i] or [0])[0] < 0 else -1  # where no name stands
+            side = 1 if (sent["labels"][i] or [0])[0] < 0 else -1  # the side without a name
             mark = y + RADIUS * (1 - 2 * before[i])
             edge = x + side * np.sqrt(max(0, RADIUS**2 - (mark - y) ** 2))
             ends = [edge, edge + 10 * side, edge + 10 * side], [mark, mark - 6, mark + 6]

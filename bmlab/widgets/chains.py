@@ -1,4 +1,4 @@
-"""Chains of one machine from two opposite starts: do their averages meet, and what does R-hat say? (ChainsView)"""
+"""Chains of one machine from two opposite starts: do their averages meet, and is R-hat near 1? (ChainsView)"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHAINS, SWEEPS = 12, 300  # half of the chains from all +1, the others from all 
 class ChainsView(ModelView):
     """Run twelve chains of a machine of up to 25 units, half of them from all +1, the others from all -1.
 
-    Each line is what one chain reports so far: the average of its magnetisation over its sweeps.  Beside them stands
+    Each line is the report of one chain so far: the average of its magnetisation over its sweeps.  Beside them stands
     the split R-hat of the magnetisation; a slider sets the temperature.  Raises ValueError for more units.
 
     >>> from bmlab.widgets import ChainsView
@@ -38,7 +38,7 @@ class ChainsView(ModelView):
 
     @show_call()
     def draw(self, model, seed):
-        """Draw what the chains report after each sweep, at the machine's own temperature."""
+        """Draw the reports of the chains after each sweep, at the machine's own temperature."""
         figure, (chart, beside) = page(
             self.headline,
             ["Run", "Start anew", Slider("temperature T", (model.temperature - 1) / 4, f"{model.temperature:g}")],
@@ -74,7 +74,7 @@ def _chart(ax, so_far):
 
 
 def _legend(ax, rhat):
-    """Write R-hat, and which line is from where."""
+    """Write R-hat, and the start of each kind of line."""
     words = f"{rhat:.2f}".replace("inf", "\N{INFINITY}").replace("nan", "not known")
     ax.text(0, 30, f"R-hat {words}", fontsize=14, fontweight="bold", va="center")
     ax.text(0, 76, "average magnetisation\nof each chain so far", fontsize=10, va="center")

@@ -1,4 +1,4 @@
-"""The sliders of explore(): where they stop, where they begin, and of which values a text is stored."""
+"""The sliders of explore(): their stops, their starts, and the values with a stored text."""
 
 from collections.abc import Callable
 from inspect import signature
@@ -29,7 +29,7 @@ def stops(name: str, values: tuple | list) -> list:
 
 
 def start(draw: Callable, name: str, values: list) -> int:
-    """Return the number of the stop where a slider begins."""
+    """Return the number of the stop at which a slider begins."""
     parameter = signature(draw).parameters.get(name)
     return values.index(parameter.default) if parameter and parameter.default in values else len(values) // 2
 

@@ -1,4 +1,4 @@
-"""Drawing patterns: a live view of a machine that learns, in the page, what is drawn there (DrawView)."""
+"""Drawing patterns: a live view of a machine that learns, in the page, the patterns drawn there (DrawView)."""
 
 from __future__ import annotations
 

@@ -27,12 +27,12 @@ SIZE = 5.2, 3.8  # of the figure that a slider draws, inches: words of ten point
 
 @show_call()
 def explore(draw: Callable, /, **controls: tuple | list) -> Explorer:
-    """Call draw(ax=..., T=...) again as sliders move; if there is no kernel, show it where they start.
+    """Call draw(ax=..., T=...) again as sliders move; if there is no kernel, show it at their starts.
 
     controls   name=(low, high), (low, high, step) or a list of values; it starts at draw's default, or in the middle
-    What draw prints, and what it warns of, stands under its figure; a stored text has it for several values.  Where it
+    Printed lines and warnings of draw stand under its figure; a stored text has them for several values.  If it
     prints "T = 2", the number can be dragged, too.
-    The first line of draw's docstring says what it draws to those who cannot see it.
+    The first line of draw's docstring describes the figure to those who cannot see it.
     Let draw set the limits of its axes, or they jump; and make each rng inside draw, or its numbers depend on how often
     a slider was moved.
     Raises ValueError for a control that is neither.
@@ -76,7 +76,7 @@ class Explorer(View):
         return data | {"text/plain": "\n".join([repr(self), *self._texts])}, metadata
 
     def _still(self, starts):
-        """Draw where the sliders start, and each slider as a strip below; and return the texts of several values."""
+        """Draw the start of the sliders, and each slider as a strip below; and return the texts of several values."""
         values = [values[starts[name]] for name, values in self._stops.items()]
         figure = Figure(figsize=(SIZE[0], SIZE[1] + 0.35 * len(values)), layout="constrained")
         ax, *strips = figure.subplots(1 + len(values), height_ratios=[10] + [1] * len(values), squeeze=False)[:, 0]
@@ -101,7 +101,7 @@ class Explorer(View):
         return figure, [text for text in texts if text]
 
     def _panel(self, ax, values):
-        """Let draw() draw, and name the values if it has no title; return what it prints, and warns of."""
+        """Let draw() draw, and name the values if it has no title; return its printed lines and warnings."""
         named = dict(zip(self._stops, values, strict=True))
         with redirect_stdout(io.StringIO()) as printed, warnings.catch_warnings(record=True) as given:
             self._draw(ax=ax, **named)

@@ -27,7 +27,7 @@ class LearningView(View):
 
     climb    what learning_steps() returns; its steps are taken when the page asks for them, and kept
     steps    taken at once, for the picture that is stored
-    It ends where the climb ends, where no weight changes by 0.0001 a step any more, or after 2,000 steps.
+    It ends with the climb, when no weight changes by 0.0001 a step any more, or after 2,000 steps.
     Raises ValueError for a climb without a step, or of more than 40 units.
 
     >>> from bmlab.widgets import LearningView
@@ -92,7 +92,7 @@ class LearningView(View):
 
 
 def _frame(step):
-    """Return what the page draws of a step; nan if a method gives none."""
+    """Return the numbers of a step that the page draws; nan if a method gives none."""
     return {
         "weights": _pairs(step.model.dense_weights),
         "clamped_pairs": _pairs(step.clamped.corr),

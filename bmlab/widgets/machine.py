@@ -25,7 +25,7 @@ LIST_WIDTH, LIST_HEIGHT, MOST_ROWS, LISTED_TURNS = 400, 224, 16, 1000
 
 
 class ModelView(View):
-    """What the views of one small machine have in common; a subclass has _esm, alt, max_units and draw()."""
+    """Common parts of the views of one small machine; a subclass has _esm, alt, max_units and draw()."""
 
     needs_no_kernel = True
     max_units = 10  # the page lists 2^n states anew whenever a slider moves
@@ -55,7 +55,7 @@ class ModelView(View):
 
     @show_call()
     def draw(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
-        """Return the picture to store, and what else the page is sent."""
+        """Return the picture to store, and the rest of the page's state."""
         raise NotImplementedError
 
     def __repr__(self):
@@ -99,7 +99,7 @@ class MachineView(ModelView):
 
 
 def _bars(ax: Axes, p: np.ndarray, shares: np.ndarray, n: int) -> None:
-    """Draw the exact probability of each state and its share of the turns, and below them what is which."""
+    """Draw the exact probability of each state and its share of the turns, and below them a key."""
     order = smallest_first(-p)[:MOST_ROWS]
     row, left = LIST_HEIGHT / len(order), max(52, 9 * n + 12)
     thick, scale = min(0.28 * row, 8), (LIST_WIDTH - left - 8) / max(p.max(), shares.max())

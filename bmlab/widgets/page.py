@@ -25,7 +25,7 @@ picture.style.display = "none";
 
 
 class Page(HTMLExporter):
-    """Export a notebook as HTML: what needs no kernel lives in it, offline; the rest are pictures."""
+    """Export a notebook as HTML: views that need no kernel live in it, offline; the others are pictures."""
 
     export_from_notebook = "HTML with live views"
 

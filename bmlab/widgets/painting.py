@@ -77,7 +77,7 @@ class PaintView(View):
 
 
 def _checked_shape(machines, log_z, shape, start):
-    """Return the shape of the image, which has all units where none was given."""
+    """Return the shape of the image, with all units if none is given."""
     if not isinstance(machines, (list, tuple)) or not machines:
         raise ValueError(f"machines must be a list, one a class, found {describe(machines)}; pass [machine, machine]")
     for machine in machines:

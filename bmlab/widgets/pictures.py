@@ -1,4 +1,4 @@
-"""Stored figures of the live views: what a saved notebook shows where no kernel runs."""
+"""Stored figures of the live views: a saved notebook shows them if no kernel runs."""
 
 import base64
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ class Easel:
         pixels, buffer = np.asarray(self._canvas.buffer_rgba()), BytesIO()
         Image.fromarray(pixels).save(buffer, "png", compress_level=1)
         ax, *others = self._figure.axes
-        if not others:  # what stands beside a colour bar is laid out each time
+        if not others:  # axes beside a colour bar are laid out each time
             self._place = self._place or ax.get_position(original=True).bounds
         return base64.b64encode(buffer.getvalue()).decode()
 
@@ -76,7 +76,7 @@ def inside(ax: Axes, left: float, top: float, width: float, height: float) -> Ax
 
 
 class Slider(NamedTuple):
-    """A slider below a drawing: its name, where its thumb stands from 0 to 1, and what that is."""
+    """A slider below a drawing: its name, the place of its thumb from 0 to 1, and the value there."""
 
     name: str
     at: float
@@ -98,9 +98,9 @@ LETTER = 8.1  # pixels of a letter of 10 points, on average
 
 
 def page(headline: str, controls: Controls, *sizes: tuple[float, float], hint: str = "") -> tuple[Figure, list[Axes]]:
-    """Return a figure laid out as a live view is: a headline, drawings of (width, height) pixels, what one presses.
+    """Return a figure laid out as a live view is: a headline, drawings of (width, height) pixels, controls.
 
-    The axes have the coordinates of the page's drawings, from their upper left corner.  Where these are wider than a
+    The axes have the coordinates of the page's drawings, from their upper left corner.  If these are wider than a
     still may be, they are drawn smaller, and words as large as ever.
     """
     wide, tall = sum(w for w, _ in sizes) + GAP * (len(sizes) - 1), max(h for _, h in sizes)
@@ -132,7 +132,7 @@ def page(headline: str, controls: Controls, *sizes: tuple[float, float], hint: s
 
 
 def _in_rows(controls, wide):
-    """The controls in rows of at most this many pixels, each with where it begins."""
+    """The controls in rows of at most this many pixels, each with its left end."""
     rows, left = [[]], 0.0
     for control in controls:
         if rows[-1] and left + _width(control) > wide:
@@ -152,7 +152,7 @@ def _width(control: str | Slider | Choice) -> float:
 
 
 def _put(ax, control, x, y):
-    """Draw what one presses; the button that sets a view going is bold."""
+    """Draw the controls; the button that starts a view is bold."""
     if isinstance(control, str):
         _button(ax, control, x, y, weight="bold" if control == "Run" else "normal")
         return
@@ -179,7 +179,7 @@ def _button(ax, name, x, y, pressed=False, weight="normal"):
 
 
 def drawn(model: BoltzmannMachine, ax: Axes, **options: Any) -> dict[str, Any]:
-    """Draw a machine as plot.network does, and return where its units, lines and words are in the page's pixels.
+    """Draw a machine as plot.network does, and return the places of its units, lines and words in the page's pixels.
 
     The page puts them there too: a view and its stored picture are one drawing.
     """
@@ -310,7 +310,7 @@ def dreamt(headline: str, patterns: np.ndarray, weights: np.ndarray, dreams: np.
 
 
 def completed(start: np.ndarray, mean: np.ndarray, p: np.ndarray, shape: tuple, names: list[str]) -> Figure:
-    """Draw what is known, what is expected in the rest, and the probability of each class."""
+    """Draw the known pixels, the expected others, and the probability of each class."""
     controls, sizes = ["Ink", "Paper", "Unknown", "Rest is paper", "Clear"], [(230, 270), (230, 270), (290, 270)]
     read = f"It reads {escape_dollars(names)[first_largest(p)]}, with probability {p.max():.2f}"
     figure, axes = page(read, controls, *sizes, hint="Hatched: not known, and to be completed.")

@@ -23,16 +23,16 @@ what the cell says.</summary>
 {output}
 </details></div>"""
 
-SIZES_HTML = {"width": "width", "data-points": "points"}  # attributes of a picture, by what its metadata call them
+SIZES_HTML = {"width": "width", "data-points": "points"}  # attributes of a picture, by their names in its metadata
 
 
 @show_call()
 @contextmanager
 def predict(name: str) -> Iterator[None]:
-    """Keep what is printed and drawn in this block folded until A, B or C is chosen.
+    """Keep the output of this block folded until A, B or C is chosen.
 
     name    of the prediction: "03.2" is the second of notebook 03; a later block of the same name opens with the first
-    What is printed comes before what is drawn.  Where the block fails, all is shown.
+    Printed lines come before figures.  If the block fails, all is shown.
     Raises ValueError for a name of another form.
 
     >>> from bmlab.widgets import predict
@@ -65,7 +65,7 @@ def _folded(name: str, captured: CapturedIO) -> str:
 
 
 def _shown(output: RichOutput) -> str:
-    """Return what a cell displays as HTML: a picture with its words, a table, a text."""
+    """Return the output of a cell as HTML: a picture with its words, a table, a text."""
     data, about = output.data, (output.metadata or {}).get("image/png", {})
     if "image/png" in data:
         size = "".join(f' {name}="{about[key]}"' for name, key in SIZES_HTML.items() if about.get(key))

@@ -26,7 +26,7 @@ class Readers:
         self.log_z = np.asarray(log_z, dtype=float)
 
     def read(self, known: ArrayLike, sweeps: int = 200, tolerance: float = 1e-4) -> tuple[np.ndarray, np.ndarray]:
-        """Return (p, means): the probability of each class, and what each expects, (classes, n), given -1/+1 or 0."""
+        """Return (p, means): the probability of each class, and its expected means, (classes, n), given -1/+1 or 0."""
         known, free = np.asarray(known), np.zeros(self.biases.shape[1], bool)
         free[: len(known)], free[len(known) :] = known == 0, True
         start = np.zeros(len(free))

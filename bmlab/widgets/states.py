@@ -15,7 +15,7 @@ from .machine import ModelView
 from .pictures import disc, page
 from .view import script
 
-BOARD_SIDE, BOARD_LEFT, BOARD_TOP = 320, 72, 46  # pixels: a side of the board, and where it begins; as in states.js
+BOARD_SIDE, BOARD_LEFT, BOARD_TOP = 320, 72, 46  # pixels: a side of the board, and its corner; as in states.js
 RIM = 3  # pixels between the cells and their frame
 
 
@@ -59,7 +59,7 @@ class StatesView(ModelView):
 
 
 def _units(model):
-    """Where each unit stands, and its name: half of them left of the board, the others above it."""
+    """The place of each unit, and its name: half of them left of the board, the others above it."""
     down, names = (model.n + 1) // 2, escape_dollars(model.names) or range(model.n)
     for i, name in enumerate(names):
         along = BOARD_SIDE * (i + 0.5) / down if i < down else BOARD_SIDE * (i - down + 0.5) / (model.n - down)
@@ -84,7 +84,7 @@ def _cells(ax, logs, left):
 
 
 def _ladder(ax, n, held, log_z):
-    """Draw how many states are left for each number of units that are held, and what log Z of them is."""
+    """Draw how many states are left for each number of units that are held, and log Z of these."""
     words = f"{2 ** (n - held):,} of {2**n:,}\nstates are left"
     ax.text(0, 26, words, fontsize=12, fontweight="bold", va="center")
     ax.text(0, 65, f"log Z of these: {log_z[1]:.2f}", fontsize=10, va="center")

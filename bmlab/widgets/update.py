@@ -18,7 +18,7 @@ from .view import script
 
 # Pixels, as in update.js: the line, and the bars below it.
 LINE_LEFT, LINE_LENGTH, LINE_TOP, BARS_FLOOR, BARS_HEIGHT = 20, 360, 40, 244, 120
-# Of the stored picture: where u has fallen, and how many turns are counted.
+# Of the stored picture: the value of u, and the number of turns counted.
 FALLEN, COUNTED_TURNS = 0.6, 300
 
 

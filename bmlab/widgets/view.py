@@ -1,4 +1,4 @@
-"""What every live view is: a picture that is stored, and comes alive in a page whose kernel has the view.
+"""The base of all live views: a stored picture that comes alive in a page whose kernel has the view.
 
 The output of a cell is the picture alone, with a text that is the same in every run.  A saved notebook therefore shows
 it everywhere, and never "model not found"; nbval has nothing to compare that changes.  In JupyterLab the view finds its
@@ -25,7 +25,7 @@ try:
 except ModuleNotFoundError:
 
     class AnyWidget(traitlets.HasTraits):  # pyright: ignore
-        """What a view is without anywidget: its stored picture."""
+        """A view without anywidget: its stored picture."""
 
         layout = property(lambda self: self)
         on_msg = send = close = lambda self, *_: None
@@ -43,11 +43,11 @@ def script(*names: str) -> str:
 
 
 class View(AnyWidget):
-    """Show `picture`, alive if it can be; a subclass has _esm, alt, a figure to store and what its page asks for."""
+    """Show `picture`, alive if it can be; a subclass has _esm, alt, a figure to store and the state of its page."""
 
     needs_no_kernel = False  # then page.py brings it to life in a file: its state is small enough to be stored
     _css = (WIDGETS_FOLDER / "view.css").read_text(encoding="utf-8")
-    alt = traitlets.Unicode().tag(sync=True)  # what the figure shows, in words
+    alt = traitlets.Unicode().tag(sync=True)  # the figure in words
     picture = traitlets.Unicode().tag(sync=True)
     colours = traitlets.Dict().tag(sync=True)
 
