@@ -30,7 +30,7 @@ def arguments() -> argparse.Namespace:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run a command; the heavy imports come last, where they are needed."""
+    """Run a command; heavy imports are made only by the commands that need them."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a name in letters that a terminal has not stops nothing

@@ -1,4 +1,4 @@
-"""What runs inside the sandbox: python cells.py SECONDS WALL [USER TASKS], a script of its own; lines of JSON each way.
+"""The program inside the sandbox: python cells.py SECONDS WALL [USER TASKS], a script; lines of JSON each way.
 
 One such process runs a student's cells and answers for the values and functions that they made. Another, the referee,
 runs the handout's own cells and the tests, and has never seen a line of the student's: values come to it as data, never
@@ -20,7 +20,7 @@ from contextlib import redirect_stderr, redirect_stdout, suppress
 from functools import lru_cache
 from typing import Any
 
-PRINTED_CHARACTERS, ERROR_NAME_CHARACTERS = 2000, 200  # kept of what a cell prints, and of an error's name
+PRINTED_CHARACTERS, ERROR_NAME_CHARACTERS = 2000, 200  # kept of a cell's output, and of an error's name
 VALUE_CHARACTERS, VALUE_DEPTH = 2**24, 20  # of a value that travels, and of lists in lists in it
 MAX_ITERATOR_PARTS = 10**6  # that are read of an iterator
 MAGIC = re.compile(r"^([ \t]*)(?:[%!?].*|\w+[ \t]*=[ \t]*[%!].*|.*\?)$")
@@ -31,7 +31,7 @@ LISTS = {"list": list, "tuple": tuple, "set": set}
 
 
 def python(source: str) -> ast.Module:
-    """Return a cell as Python; where it is none, without its magic lines (%timeit, !ls, print?)."""
+    """Return a cell as Python; if it is not, without its magic lines (%timeit, !ls, print?)."""
     try:
         return ast.parse(source)
     except SyntaxError:
@@ -39,7 +39,7 @@ def python(source: str) -> ast.Module:
 
 
 class Page(io.TextIOBase):
-    """Keeps the beginning of what is printed."""
+    """Keeps the beginning of the output."""
 
     text = ""
 
@@ -49,7 +49,7 @@ class Page(io.TextIOBase):
 
 
 def packed(value) -> str:
-    """Return a value as text that plain() reads; TypeError for what is no plain value, ValueError if it is too large.
+    """Return a value as text that plain() reads; TypeError if it is no plain value, ValueError if it is too large.
 
     Iterators travel as lists and tables as arrays; a random generator as a seed that is drawn from it.
     """
@@ -60,7 +60,7 @@ def packed(value) -> str:
 
 
 def parts_of(value: Any, depth: int) -> Any:
-    """Return a value in what JSON holds: itself, or {its kind: its parts}."""
+    """Return a value in a form that JSON holds: itself, or {its kind: its parts}."""
     if type(value) in (bool, int, float, str, types.NoneType):
         return value
 
@@ -137,7 +137,7 @@ def value_of(parts: Any) -> Any:
 
         shape, *arrays = inside
         matrix = csr_array(tuple(map(value_of, arrays)), shape=shape)
-        matrix.check_format(full_check=True)  # an index out of range would write where nobody looks
+        matrix.check_format(full_check=True)  # an index out of range would write into foreign memory
         return matrix
     if kind == "machine":
         return machine_of(inside)
@@ -161,7 +161,7 @@ def machine_of(text: str):
 
 
 def as_number(name: str, value: Any) -> Any:
-    """Return a value as a student's copy takes it: one number in a list is that number; Failed where it is complex."""
+    """Return a value as a student's copy takes it: one number in a list is that number; Failed if it is complex."""
     if type(value) in (bool, int, float, str, types.NoneType):
         return value
     from bmlab.exercises.answers import COMPLEX, as_number, is_complex
@@ -172,7 +172,7 @@ def as_number(name: str, value: Any) -> Any:
 
 
 class Failed(BaseException):
-    """How something failed where it ran: its kind and its words; no code of a test takes it for an error of its own."""
+    """The failure of a run: its kind and its words; no code of a test takes it for an error of its own."""
 
     def __init__(self, kind: str, words: str):
         self.kind, self.words = kind, words
@@ -215,7 +215,7 @@ class Function:
         return value
 
     def many(self, questions):
-        """Return what the function gives for each (arguments, named ones), all of them in one message."""
+        """Return the function's answer to each (arguments, named ones), all of them in one message."""
         found = []
         for reply in self.cells.upwards({"call": self.name, "given": [packed(one) for one in questions]}):
             if "value" not in reply:
@@ -267,7 +267,7 @@ class Cells:
         return {"error": None if error and error["kind"] == "SystemExit" else error, "printed": page.text}
 
     def get(self, names):
-        """Return what names mean: data, or that it is a function; nothing of those that are not there."""
+        """Return the values of names: data, or a mark for a function; nothing for names that do not exist."""
         found = {}
         for name in names:
             if name in self.space:
@@ -276,7 +276,7 @@ class Cells:
         return found
 
     def call(self, name, questions):
-        """Call a function that get() has named with each of the arguments; stop where it fails."""
+        """Call a function that get() has named with each of the arguments; stop at the first failure."""
         replies = []
         for question in questions:
             with redirect_stdout(Page()), redirect_stderr(Page()):
@@ -286,7 +286,7 @@ class Cells:
         return {"replies": replies}
 
     def returned(self, name, question):
-        """Return what a function gives; Failed where it writes into its arguments, of which a generator may be used."""
+        """Return a function's answer; Failed if it changes its arguments, except for drawing from a generator."""
         given, named = plain(question)
         before = packed((given, named))
         found = self.given_out[name](*given, **named)
@@ -297,7 +297,7 @@ class Cells:
         return found
 
     def carried(self, action):
-        """Return what an action gives, packed, or how it failed."""
+        """Return the result of an action, packed, or its failure."""
         value, error = attempt(lambda: packed(action()), self.seconds, self.wall)
         return error or {"value": value}
 
@@ -365,7 +365,7 @@ class Cells:
 
 def limit_processes(user: int, tasks: int) -> None:
     """Become a user (0: stay who one is) that may have no more than so many processes and threads."""
-    import resource  # not on Windows, where nobody grades, and slicing reads cells all the same
+    import resource  # not on Windows: nobody grades there, but slicing reads cells
 
     if user:
         for folder in "/tmp", "/dev/shm", "/course", os.environ.get("HOME", "/tmp"):
@@ -383,7 +383,7 @@ def limit_processes(user: int, tasks: int) -> None:
 
 
 def end_others() -> None:
-    """Kill all in this namespace but this process: what a failed cell started ends with it."""
+    """Kill all in this namespace but this process: processes that a failed cell started end with it."""
     with suppress(ProcessLookupError, ChildProcessError):
         os.kill(-1, signal.SIGKILL)
         while True:
@@ -391,7 +391,7 @@ def end_others() -> None:
 
 
 def main() -> None:
-    """Answer one question after the other, on channels that what is run cannot print to."""
+    """Answer one question after the other, on channels that the cells cannot print to."""
     if walled := len(sys.argv) > 3:
         limit_processes(int(sys.argv[3]), int(sys.argv[4]))
     if os.path.isdir("/warm"):

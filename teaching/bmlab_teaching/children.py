@@ -1,4 +1,4 @@
-"""A pool of processes with limits, as many at a time as there are processors: what ends one ends nothing else."""
+"""A pool of processes with limits, as many at a time as there are processors: the end of one ends no other."""
 
 import json
 import os
@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import psutil
 
-ANSWER = 2**26  # bytes of what a process may return
+ANSWER = 2**26  # bytes that a process may return
 LOADED = ["bmlab_teaching.grading", "bmlab_teaching.pages"]  # once, before any process is made
 START = "forkserver"  # a copy of this process would begin with its address space, which may be all that it is given
 
 
 class Work(NamedTuple):
-    """What is to be done: function(*given), which returns what JSON can hold; `key` says whose it is."""
+    """A task: function(*given), whose answer JSON can hold; `key` says whose it is."""
 
     key: Any
     function: Callable[..., Any]
@@ -98,7 +98,7 @@ def handle_of(pid: int | None) -> psutil.Process | None:
 
 
 def with_descendants(process: psutil.Process | None) -> list[psutil.Process]:
-    """Return a process, all that it has started, and what that has; nothing once it is over."""
+    """Return a process and all its descendants; nothing once it is over."""
     with suppress(psutil.Error):
         return [process, *process.children(recursive=True)] if process else []
     return []

@@ -1,4 +1,4 @@
-"""The course that is graded: each notebook with its exercises, what its tests need, what its checks are worth."""
+"""The course that is graded: each notebook with its exercises, the needs of its tests, the points of its checks."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from .slicing import names, needed_cells
 from .working_copies import BLANK, Exercise, blanks_of, exercises, record, tables, without_solutions, without_teachers
 
-SHOWN = 2000  # characters of a hint, of what an answer printed
+SHOWN = 2000  # characters of a hint, and of an answer's output
 
 
 class Check(NamedTuple):

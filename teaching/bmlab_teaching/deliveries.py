@@ -1,4 +1,4 @@
-"""Deliveries: who sent what. The outermost name is the sender, and nothing inside what was sent changes that.
+"""Deliveries: the sender of each file. The outermost name is the sender, and nothing inside changes that.
 
 A delivery is a folder, or a zip of one, as a platform makes it. Its outermost names are read here; what students made
 is opened in a process of its own (reading.py).
@@ -19,10 +19,10 @@ from .roster import Roster
 
 TIME = r"(?P<order>\d{4}-\d\d-\d\d[- _]\d\d[-:]\d\d[-:]\d\d)"
 ENDS = r"_assignsubmission_(?:file|onlinetext)"
-MOODLE = re.compile(  # of a folder all is the platform's, and the last number counts; of a file what stands first
+MOODLE = re.compile(  # a folder's whole name is the platform's, and the last number counts; of a file's the beginning
     rf"(?P<name>.+?)_(?P<id>\d+){ENDS}(?:_?/$|(?!.*{ENDS}_?/$)(?:[_/]|$))"
 )
-PLATFORMS = [  # what the platform itself writes in front of the name that a student chose
+PLATFORMS = [  # prefixes of the platform before the name that a student chose
     MOODLE,
     re.compile(r"(?P<name>[^\W_]+)_(?:LATE_)?(?P<id>\d+)_(?P<order>\d+)_"),  # Canvas
     re.compile(rf"(?P<head>.+?)_attempt_{TIME}"),  # Blackboard: assignment_username
@@ -48,7 +48,7 @@ class Sender:
     sources: list[tuple[str, str, str, list[str]]] = field(default_factory=list)
 
     def digest(self) -> str:
-        """A short name for all that was sent: by what a zip says of its members, else by names, sizes and times."""
+        """A fingerprint of all that was sent: of the members listed in a zip, else of names, sizes and times."""
         seen = []
         for _, place, container, members in self.sources:
             if members:
@@ -63,7 +63,7 @@ class Sender:
 
 
 class Outer(NamedTuple):
-    """An outermost name as text, and what came under it: a file or folder, or members of the zip of all."""
+    """An outermost name as text, and the content under it: a file or folder, or members of the zip of all."""
 
     name: str
     container: str
@@ -72,7 +72,7 @@ class Outer(NamedTuple):
 
 
 def as_text(name: str) -> str:
-    """A name that a file system gave, which is bytes, as text: UTF-8, or what Western systems wrote before it."""
+    """A name that a file system gave, which is bytes, as text: UTF-8, or the older encoding of Western systems."""
     found = os.fsencode(name)
     try:
         return found.decode()
@@ -91,7 +91,7 @@ def name_in_zip(about: zipfile.ZipInfo) -> str:
 def tidy(name: str) -> str:
     """A name as people write it and every file system takes it: composed letters, single blanks, no separators.
 
-    Where something had to go it ends in a fingerprint of the whole: two people stay two.
+    A shortened name ends in a fingerprint of the whole: two people stay two.
     """
     whole = " ".join(unicodedata.normalize("NFC", name).split())
     text = UNSAFE.sub("_", whole)
@@ -110,7 +110,7 @@ def without_copy(stem: str) -> tuple[str, int]:
 
 
 def outermost(delivery: Path) -> list[Outer]:
-    """Return what stands outermost in a delivery."""
+    """Return the outermost entries of a delivery."""
     if delivery.is_dir():
         paths = [path for path in sorted(delivery.iterdir()) if not SKIPPED.match(path.name)]
         return [Outer(as_text(path.name), str(path), [], path.is_dir()) for path in paths]
@@ -152,7 +152,7 @@ def name_and_number(match: re.Match) -> tuple[str, str]:
 def usernames(heads: Collection[str], roster: Roster | None) -> dict[str, str]:
     """Return the username at the end of each "assignment_username".
 
-    With a roster it is the longest that is there; else what follows the last "_", or, where that is one for several,
+    With a roster it is the longest that is there; else the part after the last "_", or, if several share that,
     what follows the words that all begin with.
     """
     parts = {head: head.split("_") for head in heads}

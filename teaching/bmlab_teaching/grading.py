@@ -1,4 +1,4 @@
-"""Grade what came back: read and run each student in processes of their own, keep what came of it, write it down.
+"""Grade the submissions: read and run each student in processes of their own, keep the results, write them down.
 
 Before anybody is graded the solution is, and null answers are: it must score full marks here, and they nothing
 (proofs.py). What was graded and has not changed is not read or run again.
@@ -22,13 +22,13 @@ from .reading import Reader, TooMuch, is_notebook, read_cells
 from .roster import Roster, remember
 from .sandbox import Limits
 
-HERE, READING = Path(__file__).parent, {"cpu": 60, "gigabytes": 4, "wall": 600}  # what reading one student may take
+HERE, READING = Path(__file__).parent, {"cpu": 60, "gigabytes": 4, "wall": 600}  # limits of reading one student
 Report = Callable[[str], Any]
 
 
 @dataclass
 class Row:
-    """A student: what was sent (its digest), its doubts and remarks, and what came of each notebook."""
+    """A student: the digest of the submission, doubts and remarks, and the result of each notebook."""
 
     key: str
     id: str
@@ -66,7 +66,7 @@ def course(notebooks: Path) -> dict[str, Handout]:
 
 
 def read(sender: Sender, handouts: Mapping[str, Handout]) -> dict:
-    """Return what a student sent: of each notebook of the course what counts, as a plan, and a remark on the rest."""
+    """Return the plan of each notebook that a student sent, and a remark on files that do not count."""
     from .pages import calls, code, shape
 
     reader, best = Reader(), {}
@@ -109,7 +109,7 @@ def grade(
 ) -> None:
     """Grade a delivery (deliveries.py); write tables, pages and records to `out`.
 
-    Interrupted, it keeps what is done, writes that, and raises KeyboardInterrupt.
+    If interrupted, it keeps the finished rows, writes them, and raises KeyboardInterrupt.
     """
     handouts, records = course(notebooks), out / "records"
     rows, stopped = load(records), None
@@ -150,7 +150,7 @@ def mark(notebooks: Path | None, out: Path, *, report: Report, roster: Roster | 
 def grade_new(
     new: list[Sender], rows: dict[str, Row], handouts, out: Path, version: str, report: Report, limits: Limits
 ):
-    """Read who is new, run what has changed, and save each row as it is done."""
+    """Read new students, run changed notebooks, and save each row as it is done."""
     records = out / "records"
     works, waiting = [], {}
     for sender, found, problem in in_children([Work(one, read, (one, handouts)) for one in new], **READING):

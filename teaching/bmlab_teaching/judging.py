@@ -1,4 +1,4 @@
-"""Run a submission: its cells in one sandbox, the tests in another, where nothing of the submission was ever run.
+"""Run a submission: its cells in one sandbox, the tests in another, in which no code of the submission ever ran.
 
 What an answer makes is carried over as data, and a function is called through this process, which looks at nothing.
 Where the submission's process ends, it is started again without the cell that ended it: five such cells cost no other.
@@ -16,9 +16,7 @@ from .sandbox import Ended, Limits, Sandbox
 
 AGAIN = 5  # times that a submission's process is started again
 NOT_TO_ITS_END = "this cell was not executed, or not to its end: {}"
-Verdict = dict[
-    str, Any
-]  # of a check: whether it is passed, else the kind of what failed, and a message, which is never ""
+Verdict = dict[str, Any]  # of a check: whether it is passed, else the kind of failure, and a message, never ""
 
 
 def failed(kind: object, words: object) -> Verdict:
@@ -62,7 +60,7 @@ class Judge:
         return {"error": {"kind": "TimeoutError", "words": NOT_TO_ITS_END.format(self.ended)}}
 
     def revive(self) -> None:
-        """Where the submission's process has ended, start it again, with the cells that did not end it."""
+        """If the submission's process has ended, start it again, with the cells that did not end it."""
         if self.ended and self.again and self.student.spent < self.limits.seconds and monotonic() < self.until:
             self.again -= 1
             self.student.close()
@@ -71,7 +69,7 @@ class Judge:
                 self.request(run=[source])
 
     def run(self, source: str) -> tuple[str, str]:
-        """Run a cell of the submission; return what it printed, and how it failed."""
+        """Run a cell of the submission; return its output and its failure."""
         self.revive()
         answer = self.request(run=[source])
         self.done += [] if self.ended else [source]
@@ -121,7 +119,7 @@ class Judge:
 
 
 def judge(handout: Handout, plan: Plan, limits: Limits) -> Mapping:
-    """Return what came of each answer: what it printed, how it failed, and the verdicts of its tests."""
+    """Return the result of each answer: its output, its failure, and the verdicts of its tests."""
     printed: dict[str, str] = {}
     errors: dict[str, str] = {}
     verdicts: dict[str, list[Verdict]] = {}

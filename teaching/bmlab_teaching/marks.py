@@ -20,7 +20,7 @@ Hands = dict[tuple[str, str, str], dict[str, str]]  # (id, notebook, exercise) -
 
 @dataclass
 class Line:
-    """A student's marks: points of each exercise, None where somebody is to read it; what was not sent is not there.
+    """A student's marks: points of each exercise, None if a person has to read it; notebooks not sent are left out.
 
     doubts    what a teacher should look at
     remarks   all else
@@ -41,7 +41,7 @@ class Line:
 
 
 def read_hands(path: Path, rows: Iterable[Any], handouts: Mapping[str, Handout]) -> Hands:
-    """Return what a person wrote into by_hand.csv, however a spreadsheet stores it; ValueError for what is nobody's."""
+    """Return the entries of by_hand.csv, in any spreadsheet's format; ValueError for entries of nobody."""
     head, *body = read_table(path).cells if path.exists() else [list(NEEDED)]
     if not {*NEEDED} <= {*head}:
         raise ValueError(f"{path} has no columns id, notebook, exercise and points; OUT= is the folder of the marks")
@@ -50,7 +50,7 @@ def read_hands(path: Path, rows: Iterable[Any], handouts: Mapping[str, Handout])
         line = dict.fromkeys(COLUMNS, "") | dict(zip(head, map(typed, cells), strict=False))
         key = line["id"], line["notebook"], line["exercise"]
         if not line["points"].strip() and not line["comment"].strip():
-            continue  # it is written anew where there is such an answer
+            continue  # it is written again if there is such an answer
         problem = "another line gives points for the same answer" if key in found else ""
         if problem := problem or no_place(line, students, handouts) or no_points(line, handouts):
             raise ValueError(f"{path}, {line['id']}, {line['exercise']}: {problem}; mend it and type make mark again")
@@ -89,14 +89,14 @@ def awarded(one: Exercise, handout: Handout, about: Mapping) -> float:
         return 0.0
     passed = 0.0
     for test in one.tests:
-        verdicts = about["verdicts"].get(test, [])  # none where the test was not run
+        verdicts = about["verdicts"].get(test, [])  # none if the test was not run
         both = zip(handout.tests[test].checks, verdicts, strict=False)
         passed += sum(check.points for check, one in both if one["passed"])
     return passed
 
 
 def changed(handout: Handout, about: Mapping) -> str:
-    """Why what came of a notebook is no mark of the exercises as they are, or nothing."""
+    """The reason that a notebook's result is no mark of the present exercises, or nothing."""
     tests = {test: len(one.checks) for test, one in handout.tests.items()}
     verdicts = {test: len(found) for test, found in about["verdicts"].items()}
     if {one.answer for one in handout.graded} <= about["answers"].keys() and verdicts.items() <= tests.items():
@@ -105,7 +105,7 @@ def changed(handout: Handout, about: Mapping) -> str:
 
 
 def line_of(row: Any, handouts: Mapping[str, Handout], hands: Hands) -> Line:
-    """Return the marks of one student; what a person wrote counts before what a test says."""
+    """Return the marks of one student; a person's points take precedence over those of a test."""
     line = Line(row, doubts=list(row.doubts), remarks=list(row.remarks))
     for name, handout in handouts.items():
         about = row.notebooks.get(name)
@@ -135,9 +135,9 @@ def line_of(row: Any, handouts: Mapping[str, Handout], hands: Hands) -> Line:
 
 
 def shortcuts(handout: Handout, about: Mapping) -> list[tuple[Exercise, list[str]]]:
-    """The exercises whose answer calls what the package computes with, and whose solution does not; and what.
+    """The exercises whose answer calls functions of the package that the solution does not call; and which.
 
-    Where answers share a cell, each may call what the solution of another one calls.
+    If answers share a cell, each may call the functions of the others' solutions.
     """
     from .pages import calls
 
@@ -153,7 +153,7 @@ def shortcuts(handout: Handout, about: Mapping) -> list[tuple[Exercise, list[str
 def write_hands(path: Path, lines: Iterable[Line], handouts: Mapping[str, Handout], hands: Hands) -> None:
     """Write by_hand.csv again, a question after the other: a line for each answer that a person reads.
 
-    Words that are new have no points yet. What a person wrote of other exercises stands below.
+    Words that are new have no points yet. A person's entries for other exercises stand below.
     """
     left, body = dict(hands), []
     by_hand = [(name, one) for name, handout in handouts.items() for one in handout.graded if one.by_hand]
@@ -223,7 +223,7 @@ def write_tables(
 
 
 def write_grades(path: Path, lines: Iterable[Line], seen: Mapping[str, Handout], absent: Iterable[str]) -> None:
-    """Write a line a student, the absent too: points, what they add up to, and remarks."""
+    """Write a line a student, the absent too: points, their sum, and remarks."""
     head, full = ["id", "student"], ["", "(full marks)"]
     for name, handout in seen.items():
         head += [*(f"{name}: {one.title}" for one in handout.graded), name]

@@ -1,4 +1,4 @@
-"""Matching of what came back with the exercises: each answer at its place, with the cells that it needs.
+"""Matching of returned cells with the exercises: each answer at its place, with the cells that it needs.
 
 Cells are found by grade_id; where an editor took the metadata away, by the question above and the names that an answer
 makes. Answers in several parts (a cell was split) are put together again, second copies that are blank are dropped,
@@ -35,16 +35,16 @@ try:
 except BaseException:
     exec({1!r})
 """
-Place = tuple[float, float]  # the number of a cell that came back, and what orders those of one number
+Place = tuple[float, float]  # the number of a returned cell, and the order among those of one number
 
 
 class Plan(NamedTuple):
-    """A returned notebook put in order: what is run, ("run", source, answer or "") or ("test", "", grade_id)."""
+    """A returned notebook put in order: its steps, ("run", source, answer or "") or ("test", "", grade_id)."""
 
     steps: list[tuple[str, str, str]]
     answers: dict[str, str]
     open: list[str]
-    student: str  # what was typed where numbers of one's own are drawn, as Python; "" for nothing
+    student: str  # the typed student number, as Python; "" for nothing
 
 
 @cache
@@ -108,7 +108,7 @@ def without_label(exercise: Exercise, kind: str, made: frozenset[str], cells, fo
 def joined(parts: Sequence[str], stub: str, made: frozenset[str]) -> str:
     """Return one answer from its parts: blank ones and second copies dropped, the mark of an open answer taken out.
 
-    Where the parts are no Python together, it is the last of them that makes what an answer makes.
+    If the parts together are not Python, it is the last of them that makes the answer's names.
     """
     kept = list(dict.fromkeys(part for part in parts if plain(OPEN_CELL.sub("", part)) and plain(part) != plain(stub)))
     whole = "\n".join(kept)
@@ -129,7 +129,7 @@ def parses(text: str) -> bool:
 
 
 def beside_test(source: str, test: str) -> str:
-    """Return what a student wrote into the cell of a test: no assertion, and no statement that the test has."""
+    """Return a student's own statements in the cell of a test: without assertions and the test's statements."""
     theirs = {ast.dump(statement) for statement in ast.parse(test).body}
     try:
         statements = python(source).body
@@ -146,7 +146,7 @@ def plan(handout: Handout, cells: Sequence[Cell]) -> Plan:
     last = {name: place for place, name in enumerate(found) if name}
     placed, story, earliest = with_story(handout, cells, last)
     own = own_cells(handout, cells, found, story)
-    parts, here = {}, {}  # of an answer: what stands in its own cells, and where they stand
+    parts, here = {}, {}  # of an answer: the source in its own cells, and their place
     for number, one in enumerate(handout.exercises):
         mine = [cells[place].source for place, name in enumerate(found) if name == one.answer]
         parts[one.answer] = joined(mine, stubs[one.answer].source, handout.made.get(one.answer, frozenset()))
@@ -194,7 +194,7 @@ def plan(handout: Handout, cells: Sequence[Cell]) -> Plan:
 
 
 def own_cells(handout: Handout, cells: Sequence[Cell], found: Sequence[str], story: set[str]) -> dict[Place, Cell]:
-    """Return place -> code that is a student's own: cells that are nobody else's, and what stands beside a test."""
+    """Return place -> code that is a student's own: cells of no exercise, and own statements in a test's cell."""
     own = {}
     for place, (cell, name) in enumerate(zip(cells, found, strict=True)):
         if not name and cell.kind == "code" and plain(cell.source) not in story:
@@ -208,7 +208,7 @@ def with_stand_ins(ordered: Sequence[Cell], blanks: Mapping[str, tuple[str, str,
     """Return cells with the rule of a copy behind each that makes a blank: unless right, it is the package's."""
     own = [cell.kind == "code" and plain(cell.source) not in story for cell in ordered]
     wanted = frozenset().union(*(names(cell.source).needed for cell, mine in zip(ordered, own, strict=True) if mine))
-    for cell in reversed(ordered):  # what an answer needs by way of the story
+    for cell in reversed(ordered):  # names that an answer needs through the story
         wanted |= names(cell.source).needed if cell.kind == "code" and names(cell.source).made & wanted else set()
     found = []
     for cell, mine in zip(ordered, own, strict=True):
@@ -220,7 +220,7 @@ def with_stand_ins(ordered: Sequence[Cell], blanks: Mapping[str, tuple[str, str,
 def with_story(handout: Handout, cells: Sequence[Cell], last: Mapping[str, int]) -> tuple[list, set[str], dict]:
     """Return the handout's own cells of code, each at its place; its texts; and the earliest place of each answer.
 
-    A cell stands where it came back; where it was moved or deleted, below the one before.
+    A cell keeps its returned place; if it was moved or deleted, it stands below the one before.
     """
     where = {plain(cell.source): place for place, cell in reversed(list(enumerate(cells)))}
     blank = handout.blank.cells

@@ -32,7 +32,7 @@ DARK = HtmlFormatter(style="github-dark").get_style_defs(".code")
 STYLES = Markup(
     f"{HtmlFormatter(style='friendly').get_style_defs('.code')}\n@media (prefers-color-scheme: dark) {{\n{DARK}\n}}"
 )
-COMPUTES = ("bmlab.infer.", "bmlab.learn.", "bmlab.choosing")  # what a student may have to write
+COMPUTES = ("bmlab.infer.", "bmlab.learn.", "bmlab.choosing")  # functions that a student may have to write
 FUNCTIONS = {name for name in bmlab.__all__ if getattr(getattr(bmlab, name), "__module__", "").startswith(COMPUTES)}
 
 
@@ -49,7 +49,7 @@ class WithFormulas(mistune.HTMLRenderer):
 
 
 def formula(body: str, display: str) -> str:
-    """Return a formula in MathML, or as it was written where that cannot be made."""
+    """Return a formula in MathML, or as it was written if that fails."""
     try:
         return convert(body, display=display)
     except Exception:  # whatever a parser of a language without a grammar stumbles over
@@ -77,7 +77,7 @@ def shape(source: str) -> str:
 
 
 def calls(source: str) -> list[str]:
-    """Return what an answer calls of that with which the package computes, as far as its text shows."""
+    """Return the package's functions of computation that an answer calls, as far as its text shows."""
     try:
         nodes = list(ast.walk(ast.parse(source)))
     except UNREADABLE:
@@ -148,7 +148,7 @@ def shown(cell: NotebookNode) -> Markup:
 
 
 def class_page(lines: Sequence[Any], handouts: Mapping[str, Handout], absent: Sequence[str]) -> str:
-    """Return the teacher's page: what to look at, what was solved, what went wrong, what is equal, who is missing."""
+    """Return the teacher's page: doubts, solved exercises, failures, equal answers, missing students."""
     notebooks = [about_notebook(one, [line for line in lines if one.name in line.totals]) for one in handouts.values()]
     remarks = {
         "Look at": [(line.row.name, line.doubts) for line in lines if line.doubts],
@@ -162,7 +162,7 @@ def class_page(lines: Sequence[Any], handouts: Mapping[str, Handout], absent: Se
 
 
 def equal(lines: Sequence[Any], handouts: Mapping[str, Handout]) -> list[tuple[list[str], list[str]]]:
-    """Return (names, what is equal of theirs), those with most in common first: long answers, and typed numbers."""
+    """Return (names, their equal answers), those with most in common first: long answers, and typed numbers."""
     who = defaultdict(list)
     for line in lines:
         for name, handout in handouts.items():
@@ -181,7 +181,7 @@ def equal(lines: Sequence[Any], handouts: Mapping[str, Handout]) -> list[tuple[l
 
 
 def about_notebook(handout: Handout, lines: Sequence[Any]) -> dict:
-    """Return what the class page says of one notebook; an average is of those whose answer is read."""
+    """Return the class page's row of one notebook; an average is of those whose answer is read."""
     items = []
     for one in handout.graded:
         key, hints = (handout.name, one.answer), Counter()

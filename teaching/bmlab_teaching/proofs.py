@@ -33,7 +33,7 @@ def null_endless():
         pass
 """
 NUMBERS = ("float('nan')", "float('inf')", "0", "1")
-VALUES = {  # in the place of what a right answer gives, `right`
+VALUES = {  # values in place of a right one, `right`
     "None": "None",
     "an empty array": "null_empty(right)",
     "an empty row": "numpy.zeros(0)",
@@ -51,7 +51,7 @@ VALUES = {  # in the place of what a right answer gives, `right`
     }.items()
 }
 ERRORS = ("AssertionError", "TimeoutError", "NotImplementedError", "StopIteration", "KeyError", "SystemExit")
-BODIES = {  # in the place of what a function does
+BODIES = {  # bodies in place of a function's own
     "its argument": "given[0] if given else None",
     "what prints": "null_said()",
     "what never ends": "null_endless()",
@@ -61,7 +61,7 @@ FUNCTION = "def {0}(*given, **named):\n    {2}return {1}"
 
 
 def nulls(needed: list[str], functions: set[str]) -> dict[str, str]:
-    """Return {what it is: code} of the null answers that make the names which a test needs."""
+    """Return {description: code} of the null answers that make the names of a test."""
     found = {}
     for name, text in (VALUES | (BODIES if functions else {})).items():
         right = "right = null_rights[{0!r}](*given, **named)\n    " if "right" in text else ""

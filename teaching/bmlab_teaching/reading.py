@@ -21,7 +21,7 @@ NOTEBOOK = re.compile(r"\.(ipynb|json)\b|\.ipynb", re.IGNORECASE)
 
 
 class File(NamedTuple):
-    """A file that came back: its name, its bytes (or why there are none), and what orders it among copies."""
+    """A file that came back: its name, its bytes (or the reason that there are none), and its order among copies."""
 
     name: str
     data: bytes
@@ -30,7 +30,7 @@ class File(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """What is kept of a returned cell."""
+    """The kept part of a returned cell."""
 
     kind: str
     source: str
@@ -100,7 +100,7 @@ class Reader:
         yield from self.opened(parts[-1], bytes(data), when, depth)
 
     def opened(self, name: str, data: bytes, when: tuple, depth: int) -> Iterator[File]:
-        """Yield a file as it is, or what is in it where it is a zip (and no office document, which is one too)."""
+        """Yield a file as it is, or its members if it is a zip (but not an office document, which is a zip, too)."""
         if PurePosixPath(name).suffix.lower() not in ("", ".zip") or not zipfile.is_zipfile(io.BytesIO(data)):
             large = len(data) > MAX_FILE_BYTES
             yield File(name, b"" if large else data, f"it is larger than {MAX_FILE_BYTES // 2**20} MB" * large, when)
@@ -135,7 +135,7 @@ def read_cells(data: bytes) -> list[Cell]:
 
 
 def cell_of(cell: dict[str, Any]) -> Cell:
-    """Return what is kept of a cell as a file stores it."""
+    """Return the kept part of a cell as a file stores it."""
     source = cell.get("source") or cell.get("input") or ""  # code's name in format 3
     text = "".join(map(str, source)) if isinstance(source, list) else str(source)
     if cell.get("cell_type") == "heading":

@@ -22,7 +22,7 @@ POINTS_POSSIBLE = "Points Possible"  # begins the line of Canvas with the most t
 
 
 def plain(name: str) -> str:
-    """A name without what platforms change: blanks, signs and large letters. Weiß is not Weiss."""
+    """A name without the parts that platforms change: blanks, signs and large letters. Weiß is not Weiss."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFC", name).lower()))
 
 
@@ -42,13 +42,13 @@ class Roster:
 
     @cached_property
     def people(self) -> dict[int, list[str]]:
-        """Line -> what says who it is; the head and Canvas' line of points are nobody."""
+        """Line -> the identity of its student; the head and Canvas' line of points are nobody."""
         lines = {line: row[: self.column] for line, row in enumerate(self.table.cells) if line}
         return {line: row for line, row in lines.items() if any(row) and not row[0].strip().startswith(POINTS_POSSIBLE)}
 
     @cached_property
     def names(self) -> tuple[dict[str, set[int]], dict[str, set[int]]]:
-        """Plain name -> lines: by each cell and two neighbours in both orders; and by what stands before an @."""
+        """Plain name -> lines: by each cell and two neighbours in both orders; and by the part before an @."""
         whole, before = defaultdict(set), defaultdict(set)
         for line, row in self.people.items():
             pairs = [joined for one, two in pairwise(row) if one and two for joined in (one + two, two + one)]
@@ -60,7 +60,7 @@ class Roster:
         return whole, before
 
     def lines(self, name: str, number: str) -> set[int]:
-        """The lines that fit a number, or a name where there is none; an address counts where no name is it."""
+        """The lines that fit a number, or a name if there is none; an address counts if no name fits."""
         if number:
             return {line for line, row in self.people.items() if number in map(number_in, row)}
         return next((found[plain(name)] for found in self.names if found.get(plain(name))), set())
@@ -98,7 +98,7 @@ class Roster:
         return [self.called(row) for row in absent]
 
     def called(self, person: list[str]) -> str:
-        """A name to read, of a line: its first cell that is no number, and the one beside it where it is one word."""
+        """A name to read, of a line: its first cell that is no number, and the one beside it if it is one word."""
         cells = [cell.strip() for cell in person]
         first = next((place for place, cell in enumerate(cells) if cell and not number_in(cell)), 0)
         beside = "".join(cells[first + 1 : first + 2])
@@ -106,7 +106,7 @@ class Roster:
         return cells[first] if is_whole else f"{cells[first]} {beside}".strip()
 
     def most(self) -> float | None:
-        """The points that the platform gives at most, where the table says so."""
+        """The points that the platform gives at most, if the table has them."""
         head, *rows = self.table.cells
         beside = [row[self.column + 1] for row in rows if head[self.column] == "Grade" and len(row) > self.column + 1]
         above = [
@@ -127,7 +127,7 @@ class Roster:
 
 
 def read_roster(path: Path, column: str = "") -> Roster:
-    """Read a platform's table; `column` is the head of the one that takes the marks, where it is not the only one."""
+    """Read a platform's table; `column` is the head of the one that takes the marks, if it is not the only one."""
     if not path.is_file():
         raise ValueError(f"there is no file {path}; ROSTER= takes the table that your platform exports")
     table = read_table(path)
@@ -141,7 +141,7 @@ def read_roster(path: Path, column: str = "") -> Roster:
 
 
 def remember(records: Path, notebooks: Path | None, roster: Roster | None) -> tuple[Path, Roster | None]:
-    """Keep beside the records of marks of which course they are, and the roster; for None return what was kept."""
+    """Keep the course and the roster beside the records of marks; for None return the kept ones."""
     place = records / "course" / "given.json"
     remembered = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
     if notebooks:

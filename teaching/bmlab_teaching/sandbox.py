@@ -34,7 +34,7 @@ PROCESSES = 64  # the most that may be started
 LINE = 2**26  # bytes of an answer
 LOOK = 0.5  # seconds between looks
 NAMESPACES = ["ipc", "pid", "net", "uts", "cgroup-try"]
-TASKS = 4 * PROCESSES  # of processes and threads, where the system itself starts no more
+TASKS = 4 * PROCESSES  # of processes and threads, a limit of the system itself
 THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
 MISSING = (
     "bubblewrap is not here, so nothing was run: apt install bubblewrap (Debian, Ubuntu), dnf install bubblewrap "
@@ -53,7 +53,7 @@ matplotlib.pyplot.figure().canvas.draw()
 
 
 class Limits(NamedTuple):
-    """What a notebook may use: processor seconds, of which a cell gets a fifth, and memory.
+    """Limits of a notebook: processor seconds, of which a cell gets a fifth, and memory.
 
     warm    a folder of caches that warm_home made
     wall    seconds by the clock, for what sleeps; no load of the machine comes near it
@@ -117,7 +117,7 @@ def environment(home: str) -> dict[str, str]:
 
 
 def warm_home(folder: Path, trust: bool) -> None:
-    """Fill a folder with what a home should hold, compiled loops and a list of fonts."""
+    """Fill a folder with the content of a home: compiled loops and a list of fonts."""
     folder.mkdir(parents=True)
     wrap, home = ([], str(folder)) if trust else (bubblewrap("--bind", str(folder), HOME), HOME)
     command = [*wrap, sys.executable, "-P", "-c", WARM_UP]
@@ -137,7 +137,7 @@ class Sandbox:
         self.limits, self.share = limits, share
         self.until, self.spent = until, spent
         self.ended, self.deciding = "", threading.Lock()  # held by whoever begins or ends a request
-        self.begun = spent, monotonic()  # what was spent when the last request was sent, and when that was
+        self.begun = spent, monotonic()  # processor time and clock at the last request
         self.work = tempfile.TemporaryDirectory(prefix="bm", ignore_cleanup_errors=True) if limits.trust else None
         if self.work:
             home = self.work.name
@@ -166,7 +166,7 @@ class Sandbox:
         threading.Thread(target=self.watch, daemon=True).start()
 
     def request(self, **request: Any) -> dict:
-        """Send a request and return the answer; raises Ended where none comes that could be one."""
+        """Send a request and return the answer; raises Ended if no valid one comes."""
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin and stdout
         with self.deciding:
@@ -177,21 +177,21 @@ class Sandbox:
             line = stdout.readline(LINE)
             answer = json.loads(line)
             with self.deciding:
-                if isinstance(answer, dict) and not self.ended:  # what ends it now was this request, not the next
+                if isinstance(answer, dict) and not self.ended:  # this request ended it, not the next
                     return answer
         except (OSError, ValueError, RecursionError):
             self.ended = self.ended or f"an answer is larger than {LINE // 2**20} MB" * (len(line) == LINE)
         raise Ended(self.ended or "its process ended, or its answer fits no request")
 
     def watch(self) -> None:
-        """End the process where it takes more than it may."""
+        """End the process if it exceeds its limits."""
         before = self.spent
         while self.process.poll() is None:
             begun, started, memory, seconds = self.begun, with_descendants(self.handle), 0, before
             for one in started:
                 with suppress(psutil.Error):
                     memory += one.memory_info().rss
-                    seconds += sum(one.cpu_times()[:4])  # its own, and those of what it has waited for
+                    seconds += sum(one.cpu_times()[:4])  # its own, and those of the processes it waited for
             self.spent = max(self.spent, seconds)
             (spent, when), now = self.begun, monotonic()
             busy = min(self.limits.seconds, spent + self.share * self.limits.seconds)

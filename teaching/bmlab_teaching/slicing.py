@@ -1,4 +1,4 @@
-"""Program slicing: which statements a grade needs, each name followed from what uses it to what makes it.
+"""Program slicing: the statements that a grade needs, each name followed from its use to its definition.
 
 The story around the exercises takes up to a minute of processor time, and no test looks at most of it. What a student
 wrote or changed is always run; of the handout's own cells those statements only that make or change a name which
@@ -22,7 +22,7 @@ ONLY_SHOWS = {"print", "display", "plot", "plt", "widgets"}  # a call of these c
 
 
 class Names(NamedTuple):
-    """What a piece of code does with names: makes them, changes their values, imports them, needs them from outside."""
+    """The names that code makes, those whose values it changes, that it imports, that it needs from outside."""
 
     made: frozenset[str]
     changed: frozenset[str]
@@ -32,7 +32,7 @@ class Names(NamedTuple):
 
 @cache
 def names(source: str) -> Names:
-    """Return what code does with names. What is no Python makes nothing, and needs every word in it."""
+    """Return the use of names by code. Text that is not Python makes nothing, and needs every word in it."""
     try:
         tree = python(source)
         made, needed = stored_and_loaded(compile(tree, "cell", "exec"))
@@ -63,7 +63,7 @@ def stored_and_loaded(code: CodeType) -> tuple[set[str], set[str]]:
 def touched(statement: ast.stmt) -> Iterator[str]:
     """Yield the names whose values a statement changes without making them: x[0] = 1, x.append(1), rng.
 
-    Where nothing takes their result, numpy's functions and those without a dot change what they are given.
+    If nothing takes their result, NumPy's functions and those without a dot change their arguments.
     """
     for node in ast.walk(statement):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
@@ -85,7 +85,7 @@ def root(node: ast.expr) -> str:
 
 
 def statements(source: str) -> list[str]:
-    """Return the statements of a cell; all of it where it is no Python."""
+    """Return the statements of a cell; all of it if it is not Python."""
     try:
         return [ast.unparse(statement) for statement in python(source).body]
     except UNREADABLE:
@@ -95,7 +95,7 @@ def statements(source: str) -> list[str]:
 def needed_cells(
     sources: Sequence[str], own: Sequence[bool], *, whole: bool = False
 ) -> tuple[dict[int, str], set[str]]:
-    """Return what to run of which cells, by their place, and the names that nothing before makes.
+    """Return the statements to run, by the place of their cell, and the names that nothing before makes.
 
     own    marks the cells that are run in any case, and as they are: exercises, and whatever is not the handout's
     whole  a cell is run to its end or not at all

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-# Where a cell begins, were it read with another separator: a sign there begins a formula, in full width too. Nothing
+# The beginning of a cell, with any separator: a sign there begins a formula, in full width too. Nothing
 # is tried twice (*+), and no separator is a blank: 20,000 line breaks are read as fast as 20,000 letters.
 BEGINS, SIGN = r"(^|[;\t\r\n])([^\S;\t\r\n]*+'*", r"(?=[=+\-@\uff1d\uff0b\uff0d\uff20])"
 FORMULA = re.compile(f"{BEGINS}+){SIGN}")
@@ -37,7 +37,7 @@ def write_csv(path: Path, lines: Iterable[Iterable[object]]) -> None:
 
 
 def put_table(path: Path, table: Table) -> None:
-    """Write a table whole or not at all: what a person has typed there is nowhere else."""
+    """Write a table whole or not at all: a person's entries exist nowhere else."""
     text = io.StringIO(newline="")
     csv.writer(text, delimiter=table.delimiter).writerows(table.cells)
     part = path.with_name(f"{path.name}.part")
@@ -64,5 +64,5 @@ def read_table(path: Path) -> Table:
 
 
 def typed(cell: str) -> str:
-    """Return what stood in a cell before it was written()."""
+    """Return the content of a cell before it was written()."""
     return DISARMED.sub(r"\1\2", cell)

@@ -61,7 +61,7 @@ class Exercise(NamedTuple):
 
 
 def record(cell: NotebookNode) -> dict:
-    """What nbgrader keeps in a cell's metadata, or nothing."""
+    """The record of nbgrader in a cell's metadata, or nothing."""
     return cell.metadata.get("nbgrader", {})
 
 
@@ -116,7 +116,7 @@ def title_of(question: str, name: str = "") -> str:
 
 
 def still_open(one: Exercise) -> str:
-    """Return the one sentence on an exercise without an answer: which it is, and what to write."""
+    """Return the one sentence on an exercise without an answer: its name, and how to write it."""
     what = f"{one.answer if one.named else 'its answer'} above its test"
     return f"Exercise {one.title.partition('.')[0]} is still open: write {'your answer' if one.by_hand else what}."
 
@@ -152,7 +152,7 @@ def pictures(cell: NotebookNode) -> list[NotebookNode]:
 
 
 def student_version(path: Path) -> NotebookNode:
-    """Read a source notebook and return what a student gets: no answers, hidden tests and cells for teachers.
+    """Read a source notebook and return a student's copy: no answers, hidden tests and cells for teachers.
 
     Of the outputs the first picture stays, so that there is something to see before anything was run. An exercise that
     is still open says so in one sentence, where its answer is missing and where its test asks for it.
@@ -165,7 +165,7 @@ def student_version(path: Path) -> NotebookNode:
         for output in cell.outputs:
             output.update({"execution_count": None} if output.output_type == "execute_result" else {})
     code[0].source = WATCH.format(path.stem) + code[0].source
-    if first is not None and code[1:2] == [first]:  # what is pressed first runs with all that it needs
+    if first is not None and code[1:2] == [first]:  # the cell pressed first runs with all that it needs
         first.source = f"{code[0].source}\n{first.source}"
         first.metadata["jupyter"] = {"source_hidden": True}
         first.outputs.insert(0, nbformat.v4.new_output("stream", text=PRESS))
@@ -182,7 +182,7 @@ def student_version(path: Path) -> NotebookNode:
 
 
 def tables(path: Path) -> list[Path]:
-    """The files of tables/ beside a notebook: what some notebook reads or imports."""
+    """The files of tables/ that some notebook reads or imports."""
     return sorted(file for file in (path.parent / "tables").glob("*.*") if file.suffix not in (".checks", ".pyc"))
 
 
@@ -206,7 +206,7 @@ def working_copy(path: Path) -> NotebookNode:
 def blanks_of(notebook: NotebookNode) -> dict[str, tuple[str, str, dict[str, str]]]:
     """Return {name: (source, cases, slips)} of the functions that a student writes for the story.
 
-    The metadata of their cell list the "cases" that they are tried on, where the names of the arguments do not, and
+    The metadata of their cell list the "cases" that they are tried on, if the names of the arguments do not say so, and
     "slips", {what stands in the blank: what is said}; these are returned as {source: what is said}.
     """
     found = {}
@@ -245,13 +245,13 @@ def worked_of(path: Path) -> list[tuple[str, str, str]]:
 
 
 def worth(notebook: NotebookNode) -> dict[str, Exercise]:
-    """Return {cell of a test: its exercise} of a notebook; what a person marks is not among them."""
+    """Return {cell of a test: its exercise} of a notebook; exercises marked by a person are not among them."""
     cells = {record(cell)["grade_id"]: cell.id for cell in notebook.cells if record(cell)}
     return {cells[one.tests[-1]]: one for one in with_points(notebook) if not one.by_hand}
 
 
 def checks(path: Path, *, hidden: bool = True) -> bytes:
-    """Return what lies beside a copy of a notebook about its exercises, in a form that nobody reads by accident.
+    """Return the record of exercises beside a copy of a notebook, in a form that nobody reads by accident.
 
     hidden    with the hidden tests, for those who study by themselves; without them what they look at is marked later
     """
@@ -284,7 +284,7 @@ def checks(path: Path, *, hidden: bool = True) -> bytes:
 
 
 def beside(path: Path, *, hidden: bool = True) -> dict[str, bytes]:
-    """Return {name: content} of what lies beside a copy of a notebook: its tables and its checks()."""
+    """Return {name: content} of the files beside a copy of a notebook: its tables and its checks()."""
     found = {f"tables/{table.name}": table.read_bytes() for table in tables(path)}
     return found | {f"tables/{path.stem}.checks": checks(path, hidden=hidden)}
 
@@ -299,7 +299,7 @@ def front_page(course: Path) -> NotebookNode:
 
 
 def copied_before(record: Path, report: Callable[[str], Any]) -> dict[str, str]:
-    """Return {notebook: fingerprint} of what was copied; a damaged record is reported, and begun anew."""
+    """Return {notebook: fingerprint} of the copies; a damaged record is reported, and begun anew."""
     try:
         copied = json.loads(record.read_text(encoding="utf-8"))
         if isinstance(copied, dict):
@@ -336,7 +336,7 @@ def start(notebooks: Path = NOTEBOOKS, course: Path = COURSE, *, report: Callabl
         copied[path.name] = now
     write_bytes(course / RECORD, json.dumps(copied, indent=1).encode())
     front = front_page(course)
-    NotebookNotary().sign(front)  # JupyterLab shows a page that has a script only where it knows who wrote it
+    NotebookNotary().sign(front)  # JupyterLab shows a page with a script only if it trusts its author
     nbformat.write(front, course / FRONT)
 
 
