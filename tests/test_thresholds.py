@@ -68,7 +68,7 @@ STATED = [
         "infer.exact.matrix_products:SLICE_UNITS",
         r"(?:beyond|more than) (\d+) (?:coupled units|units[ ,](?:in|to any))",
     ),
-    Stated("infer.exact.matrix_products:LARGER_SLICE_UNITS", r"\((\d+) where n is above"),
+    Stated("infer.exact.matrix_products:LARGER_SLICE_UNITS", r"\((\d+) if n is above"),
 ]
 
 
