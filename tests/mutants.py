@@ -374,6 +374,7 @@ responding = partial(
 )
 compiled = partial(test_compiled_loops.law_sweeps, test_compiled_loops.naive_mean_field, np.asarray, 0)
 laddered = partial(test_tempering.law_half, test_tempering.GLASSES["glass"])
+without_numba = partial(test_diagnostics.law_agreement_without_numba, 77)
 by_temperature, by_offset = undivided("temperature"), uncalled("with_offset")
 EDITS = [
     Edit("learn.likelihood:gradient", by_temperature, law.law_gradient),
@@ -424,5 +425,5 @@ EDITS = [
     Edit("infer.sampling.tempering:sweeps", without(ast.Mod, 2), test_tempering.law_conveyor),
     Edit("infer.sampling.tempering:_equalise_rejection", undivided("TARGET_REJECTION"), laddered),
     Edit("infer.sampling.annealed_importance:_schedule", zeroed("std"), test_annealed_importance.law_schedule),
-    Edit("infer.sampling.diagnostics:correlation_time", uncorrected, partial(test_diagnostics.law_agreement, 77)),
+    Edit("infer.sampling.diagnostics:correlation_time", uncorrected, without_numba),
 ]

@@ -35,6 +35,13 @@ def law_agreement(draws=7):
     assert abs(ess - (spans.var((1, 2)) / array_stats.mcse(spans) ** 2).min()) < 1e-10 * ess
 
 
+def law_agreement_without_numba(draws):
+    """The same in NumPy alone, whatever other tests of this process have loaded."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(diagnostics, "numba_is_loaded", lambda: False)
+        law_agreement(draws)
+
+
 @pytest.mark.parametrize("draws", [*range(4, 16), 77, 400])
 def test_agreement_is_that_of_arviz(draws, engine):
     law_agreement(draws)
