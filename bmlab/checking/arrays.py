@@ -112,7 +112,7 @@ def log_2cosh(x: np.ndarray) -> np.ndarray:
 
 
 def combined_field(x: np.ndarray | float, y: np.ndarray | float) -> np.ndarray:
-    """Return atanh(tanh x tanh y), for numbers of any size: the field of a unit in the field y through a coupling x."""
+    """Return atanh(tanh x tanh y), for any size: the field that a unit in the field y sends through a coupling x."""
     a, b = np.abs(x), np.abs(y)
     plus, minus = np.exp(-2 * (a + b)), np.exp(-2 * np.abs(a - b))
     size = np.minimum(a, b) + np.log1p((plus - minus) / (1 + minus)) / 2
@@ -219,8 +219,8 @@ def oriented(vectors: np.ndarray) -> np.ndarray:
 def names_of(data: Any) -> tuple[str, ...]:
     """Return the names of the units in a table, () if it has none: this and units_of() are the one rule for names.
 
-    align_columns() and align_pairs() apply it to numbers of units.  Names are the columns of a DataFrame
-    or a record batch, and the labels of a Series; a table whose columns are numbered from 0 has none.
+    align_columns() and align_pairs() apply it to numbers of units.  Names are the columns of a DataFrame or
+    a record batch, and the labels of a Series; a table whose columns are numbered from 0 has none.
     Raises ValueError for other labels, and if two columns have the same name.
     """
     schema = getattr(getattr(data, "schema", None), "names", None)  # of pyarrow, whose .columns are the numbers

@@ -12,15 +12,11 @@ parameters towards itself, so its residual r = s - tanh(h/T) is too small, the m
 
     X' (I - V X B X')^-1 r,       B = (H + D)^-1 / N,
 
-    model       the machine found by maximize() or pseudolikelihood(), with all biases learnt
-    of          "likelihood" or "pseudolikelihood": the function that was maximised; the second needs at least 6 rows,
-                without missing entries.  Its errors are corrected for few rows (see above): for 6 to 100 rows and 21
-                parameters they are 0.9 to 1 times the true ones.  If strong weights tie the units, few rows say
-                anything, and two errors cover less than they should: for 4 such units and 10 to 100 rows, 0.71 to 0.91
-                of the weights.  Student's t with `freedom` covers 0.90 to 0.98 of them, in the worst machine tried 0.80
-    couplings   boolean (n, n): the weights that were learnt; default: the couplings of the machine, or weights not 0
-    penalty, bias_penalty   the same as for learning.  Penalties make weights too small, which the errors do not
-                include: a weight and two errors cover the truth less often than 95 times in 100.  l1 is not possible
+approximately its value at parameters learnt without this row (Mancl and DeRouen 2001, Biometrics 57, 126).  If few
+rows contradict the others, as with strongly tied units, this variance is uncertain itself.  With u_r the share of row r
+in the error of a parameter, it is as uncertain as one known from so many degrees of freedom of Student's t:
+
+    d - 1,       d = (sum_r u_r^2)^2 / sum_r u_r^4       (after Satterthwaite 1946, Biometrics Bulletin 2, 110).
 """
 
 from __future__ import annotations

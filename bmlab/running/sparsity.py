@@ -1,8 +1,9 @@
 """Sparsity pattern and greedy graph colouring of the weights: classes of units that are not coupled to each other.
 
-While a machine learns, its numbers change and its couplings stay, so results of the pattern are kept for the
-last few patterns.  A unit takes the first class in which it has no neighbour: a lattice gives its checkerboard (three
-or four classes where a ring has an odd length), a restricted machine its two layers, a full machine n classes of one.
+While a machine learns, its numbers change and its couplings stay, so results that depend on the pattern alone are kept
+for the last few patterns.  A unit takes the first class in which it has no neighbour: a lattice gives its checkerboard
+(three or four classes if a ring has an odd length), a restricted machine its two layers, a full machine n classes of
+one unit.
 """
 
 from __future__ import annotations

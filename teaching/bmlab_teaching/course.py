@@ -98,8 +98,8 @@ def handout(path: Path) -> Handout:
     ids = {place: str(record(code[place]).get("grade_id", "")) for place in kept}
     referee = [("test", ids[place]) if ids[place] in tests else ("run", text) for place, text in kept.items()]
     whole = [(cell.cell_type, cell.source, record(cell).get("grade_id", "")) for cell in source.cells]
-    files = tables(path)
-    now = digest(whole, [(test, one.checks) for test, one in tests.items()], of_files(files))
+    files, blanks = tables(path), blanks_of(source)
+    now = digest(whole, [(test, one.checks) for test, one in tests.items()], blanks, of_files(files))
     sets = {answer: frozenset(some) for answer, some in made.items()}
-    about = found, sets, blanks_of(source), tests, referee, whole, now
+    about = found, sets, blanks, tests, referee, whole, now
     return Handout(path.stem, without_solutions(source), [str(file.resolve()) for file in files], *about)

@@ -378,3 +378,14 @@ def test_a_right_blank_with_more_arguments_is_the_students_own(tmp_path):
         if cell.source.startswith("def double"):
             cell.source = "def double(x):\n    return my_size(x, 2) if x > 0 else -my_size(x, twice=2)"
     assert passed_in_order(handout(path), notebook)[0] == ["test_double", "test_first"]
+
+
+@pytest.mark.parametrize("what", ["cases", "slips"])
+def test_other_trials_of_a_blank_are_another_course(tmp_path, what):
+    """A blank stands in for itself only if it is right in its trials: with others, marks are made again."""
+    path = short_notebook(tmp_path, more=story_cells())
+    before, source = handout(path).digest, nbformat.read(path, 4)
+    (blank,) = [cell for cell in source.cells if "def my_size" in cell.source]
+    blank.metadata[what] = {"cases": "[rng.uniform()]", "slips": {"return x": "negative numbers keep their sign"}}[what]
+    nbformat.write(source, path)
+    assert handout(path).digest != before
