@@ -543,7 +543,7 @@ def test_a_dressed_figure_has_paper_with_round_corners_and_nothing_black(ax):
     corners = clear[:: 2 * height - 1, :: 2 * width - 1]
     assert (corners < 8).all() and (clear[2 * figures.CORNER : -2 * figures.CORNER] > 250).all()
     paper, ink = (255 * np.array(to_rgb(colour)) for colour in (plot.PAPER, plot.INK))
-    assert colours[figures.CORNER, figures.CORNER] == pytest.approx(paper, abs=4)
+    assert colours[figures.CORNER, figures.CORNER] == pytest.approx(paper, abs=1.5)
     assert colours[clear > 250].max(axis=1).min() >= ink.max() - 4  # the darkest pixel is the ink, and not black
 
 
