@@ -7,6 +7,7 @@ limit on the number of processes binds root, so where root grades, each submissi
 
 import json
 import os
+import platform
 import random
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import cache
 from math import inf
 from pathlib import Path
@@ -26,6 +27,7 @@ import psutil
 import bmlab
 
 from .children import end, handle_of, with_descendants
+from .memory import MANY, MAPPED, NO_WALL, UNMAPPED, filtered, group, holds, in_folders
 
 CELLS, BMLAB = Path(__file__).with_name("cells.py"), Path(bmlab.__file__).parent
 HOME = "/home/student"
@@ -34,6 +36,7 @@ PROCESSES = 64  # the most that may be started
 LINE = 2**26  # bytes of an answer
 LOOK = 0.5  # seconds between looks
 NAMESPACES = ["ipc", "pid", "net", "uts", "cgroup-try"]
+BUS = "XDG_RUNTIME_DIR"  # where systemd-run finds the system, and a submission nothing
 TASKS = 4 * PROCESSES  # of processes and threads, a limit of the system itself
 THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
 MISSING = (
@@ -57,6 +60,7 @@ class Limits(NamedTuple):
 
     warm    a folder of caches that warm_home made
     wall    seconds by the clock, for what sleeps; no load of the machine comes near it
+    grouped whether the system counts the memory of each process with all that it started (see memory.py)
     """
 
     seconds: float = 300
@@ -64,6 +68,7 @@ class Limits(NamedTuple):
     trust: bool = False
     warm: str = ""
     wall: float = 1800
+    grouped: bool = False
 
     @property
     def cell(self) -> float:
@@ -80,8 +85,23 @@ def has_bubblewrap() -> bool:
     """Whether bubblewrap is there, and the system lets it make namespaces."""
     if not shutil.which("bwrap"):
         return False
-    command = [*bubblewrap(), sys.executable, "-P", "/cells.py", "1", "1", *own_user()]
-    return not subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL).returncode
+    with filtered() as (more, files):
+        command = [*bubblewrap(*more), sys.executable, "-P", "/cells.py", "1", "1", *own_user()]
+        own = {"env": environment(HOME) | {"PATH": os.environ["PATH"]}, "stdin": subprocess.DEVNULL}
+        done = subprocess.run(command, check=False, capture_output=True, pass_fds=files, **own)
+    return not done.returncode
+
+
+def with_memory_held(limits: Limits) -> tuple[Limits, str]:
+    """Return limits with the wall around memory that this machine has, and its name; ValueError if there is none."""
+    held = f"{limits.gigabytes:g} GB of memory for each submission, "
+    with filtered() as (more, files):
+        if holds([*group(MANY // 2), *bubblewrap(*more)], MAPPED, files):
+            return limits._replace(grouped=True), held + "counted by the system for all its processes (a cgroup)"
+    with filtered() as (more, files):
+        if not holds(bubblewrap(*more), UNMAPPED, files):
+            raise ValueError(NO_WALL.format(platform.machine()))
+    return limits, held + "by limits of its processes and a filter of system calls"
 
 
 def bubblewrap(*more: str) -> list[str]:
@@ -89,7 +109,7 @@ def bubblewrap(*more: str) -> list[str]:
     python = [sys.prefix, sys.base_prefix, str(BMLAB), os.path.realpath(sys.executable)]
     shown = [place for place in dict.fromkeys(python) if place != "/usr"] + ["/usr/lib", "/usr/lib64", "/lib", "/lib64"]
     command = ["bwrap", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    command += [f"--unshare-{namespace}" for namespace in NAMESPACES]
+    command += [f"--unshare-{namespace}" for namespace in NAMESPACES] + ["--unsetenv", BUS]
     if os.geteuid():
         command += ["--unshare-user"]
     else:  # cells.py gives these up, with root, before it answers anything
@@ -101,7 +121,8 @@ def bubblewrap(*more: str) -> list[str]:
         command += ["--dir", str(Path(place).parent), "--ro-bind-try", place, place]
     if CELLS.parent.is_relative_to(sys.prefix):
         command += ["--tmpfs", str(CELLS.parent)]
-    return [*command, "--ro-bind", str(CELLS), "/cells.py", *more, "--chdir", "/course"]
+    command += ["--ro-bind", str(CELLS), "/cells.py", *more]
+    return [*command, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/course"]  # both would be memory
 
 
 def own_user() -> list[str]:
@@ -138,6 +159,7 @@ class Sandbox:
         self.until, self.spent = until, spent
         self.ended, self.deciding = "", threading.Lock()  # held by whoever begins or ends a request
         self.begun = spent, monotonic()  # processor time and clock at the last request
+        stack = ExitStack()
         self.work = tempfile.TemporaryDirectory(prefix="bm", ignore_cleanup_errors=True) if limits.trust else None
         if self.work:
             home = self.work.name
@@ -145,23 +167,26 @@ class Sandbox:
             for table in tables:
                 (Path(home) / "tables").mkdir(exist_ok=True)
                 shutil.copy(table, Path(home) / "tables")
-            wrap, script, user = [], str(CELLS), []
+            wrap, script, user, files = [], str(CELLS), [], ()
         else:
             home, script, user = HOME, "/cells.py", own_user()
             mounts = ["--ro-bind", limits.warm, "/warm"] if limits.warm else []
             mounts += ["--perms", "0755", "--dir", "/course/tables"]  # or only root could look into it
             for table in tables:
                 mounts += ["--ro-bind", table, f"/course/tables/{Path(table).name}"]
-            wrap = bubblewrap(*mounts)
+            more, files = stack.enter_context(filtered())
+            wrap = [*(group(int(1024 * limits.gigabytes)) if limits.grouped else ()), *bubblewrap(*more, *mounts)]
         self.process = subprocess.Popen(
             [*wrap, sys.executable, "-P", script, f"{limits.cell:g}", f"{limits.wall / 5:g}", *user],
             cwd=home if self.work else "/",
-            env=environment(home) | {"PATH": os.environ.get("PATH", "")},
+            env=environment(home) | {name: os.environ.get(name, "") for name in ("PATH", BUS)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            pass_fds=files,
         )
+        stack.close()
         self.handle = handle_of(self.process.pid)
         threading.Thread(target=self.watch, daemon=True).start()
 
@@ -192,6 +217,7 @@ class Sandbox:
                 with suppress(psutil.Error):
                     memory += one.memory_info().rss
                     seconds += sum(one.cpu_times()[:4])  # its own, and those of the processes it waited for
+            memory += in_folders(started[1], SCRATCH) if started[1:] and not self.work else 0
             self.spent = max(self.spent, seconds)
             (spent, when), now = self.begun, monotonic()
             busy = min(self.limits.seconds, spent + self.share * self.limits.seconds)

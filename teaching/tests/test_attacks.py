@@ -6,6 +6,7 @@
 import base64
 import io
 import json
+import os
 import re
 import resource
 import socket
@@ -24,7 +25,7 @@ import pytest
 from selection import one_of
 from small_course import RIGHT, answered, graded, hand_in, page_of, short_notebook, walled
 
-from bmlab_teaching import cells, children, deliveries, reading, sandbox
+from bmlab_teaching import cells, children, deliveries, memory, reading, sandbox
 from bmlab_teaching.sandbox import Ended, Limits, Sandbox
 from bmlab_teaching.working_copies import student_version
 
@@ -365,6 +366,32 @@ ATTACKS = BY_SOMEBODY_ELSE | {  # what is tried -> (answers), (points of the two
     "a process that ends each time it is started": (
         RIGHT | {"first": "first = 7\nimport threading, os\nthreading.Timer(0.1, os._exit, [0]).start()", "double": "import time\ntime.sleep(0.5)\ndef double(x):\n    return 2 * x"}, (0, 0), "its process ended",
     ),
+    "memory in a file without a name": (
+        right_with("import os\nfiles = [os.memfd_create('x') for _ in range(50)]\nfor one in files: os.write(one, bytes(60 * 2**20))\nfirst = base"),
+        (0, 2), "not permitted",
+    ),
+    "memory in segments that nobody holds": (
+        right_with("import ctypes\nlibrary = ctypes.CDLL(None, use_errno=True)\nlibrary.shmat.restype = ctypes.c_void_p\nfor _ in range(50):\n"
+                   "    segment = library.shmget(0, 60 * 2**20, 0o1600)\n    if segment < 0: raise OSError(ctypes.get_errno(), 'shmget')\n"
+                   "    place = ctypes.c_void_p(library.shmat(segment, None, 0))\n    ctypes.memset(place, 1, 60 * 2**20)\n    library.shmdt(place)\n"
+                   "first = base"),
+        (0, 2), "shmget",
+    ),
+    "memory in a folder of users of its own": (
+        right_with("import ctypes, os\nlibrary = ctypes.CDLL(None, use_errno=True)\nif library.unshare(0x10020000): raise OSError(ctypes.get_errno(), 'unshare')\n"
+                   "library.mount(b'x', b'/tmp', b'tmpfs', 0, None)\nfor k in range(50): open(f'/tmp/{k}', 'wb').write(bytes(60 * 2**20))\nfirst = base"),
+        (0, 2), "unshare",
+    ),
+    "memory in a folder of a child's own": (
+        right_with("import ctypes, os\nlibrary = ctypes.CDLL(None, use_errno=True)\nnumber = 220 if os.uname().machine == 'aarch64' else 56\n"
+                   "child = library.syscall(number, 0x10020000 | 17, 0, 0, 0, 0)\nif child < 0: raise OSError(ctypes.get_errno(), 'clone')\n"
+                   "child or os._exit(0)\nfirst = base"),
+        (0, 2), "clone",
+    ),
+    "memory in sockets": (right_with("import socket\nfirst = base, [socket.socketpair() for _ in range(99)]"), (0, 2), "not permitted"),
+    "memory of a million files": (
+        right_with("import os\nfor k in range(10**7): os.mknod(f'/tmp/{k}')\nfirst = base"), (0, 2), "took [0-9.]* GB|ended|endless loop",
+    ),
     "a cell that sleeps": (right_with("import time\ntime.sleep(10**6)"), (0, 2), "took too long"),
 } | {
     name: (wrong(source), (0, 0), "plain value|Error") for name, source in FORGERIES.items()
@@ -695,11 +722,14 @@ def test_no_test_is_ever_inside_the_process_of_an_answer(tmp_path, monkeypatch):
 # The sandbox
 
 ATTEMPTS = {  # what a submission tries -> how, and why it fails
-    "connect to the network": ("import socket\nsocket.create_connection(('127.0.0.1', {port}), 5)", "refused"),
+    "connect to the network": ("import socket\nsocket.create_connection(('127.0.0.1', {port}), 5)", "not permitted"),
+    "be in the network": (
+        "import os\nif os.readlink('/proc/self/ns/net') != {network!r}: raise RuntimeError('in another')", "in another",
+    ),
     "delete": ("import shutil\nshutil.rmtree({outside!r})", "No such file"),
     "read": ("print(open({outside!r} + '/solutions.txt').read())", "No such file"),
     "write": ("open({outside!r} + '/solutions.txt', 'w').write('')", "No such file"),
-    "reach a socket": ("import socket\nsocket.socket(socket.AF_UNIX).connect({outside!r} + '/socket')", "No such file"),
+    "reach a socket": ("import socket\nsocket.socket(socket.AF_UNIX).connect({outside!r} + '/socket')", "not permitted"),
     "change the package": (
         "import bmlab, os\nif os.statvfs(bmlab.__file__).f_flag & os.ST_RDONLY: raise OSError('Read-only file system')\n"
         "open(bmlab.__file__, 'a').write('')",
@@ -723,9 +753,11 @@ ATTEMPTS = {  # what a submission tries -> how, and why it fails
     "read the system's files": ("print(open('/etc/passwd').read())", "No such file"),
     "start a thousand threads": (
         "import threading\nstop = threading.Event()\ntry:\n    for _ in range(1000): "
-        "threading.Thread(target=stop.wait).start()\nfinally: stop.set()",
+        "threading.Thread(target=stop.wait).start()\nfinally: stop.set()\n[one.join() for one in threading.enumerate()[1:]]",
         "can't start new thread",
     ),
+    "write beside its folders": ("open('/x', 'w')", "Read-only file system|Permission denied"),
+    "write among the devices": ("open('/dev/x', 'w')", "Read-only file system|Permission denied"),
     "start a program": ("import subprocess\nsubprocess.run(['ls'])", "No such file"),
 }  # fmt: skip
 LEFT_BEHIND = "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(98.765)'])"
@@ -744,6 +776,7 @@ def check_wall(tmp_path):
         stack.enter_context(subprocess.Popen(teacher, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL))
         notebooks = Path(__file__).resolve().parents[2] / "notebooks"
         known = {"outside": str(outside), "port": doors[0].getsockname()[1]}
+        known |= {"network": os.readlink("/proc/self/ns/net")}
         known |= {"grader": str(Path(sandbox.__file__)), "notebooks": str(notebooks)}
         inside = Sandbox([], Limits(60, 2))
         stack.callback(inside.close)
@@ -867,3 +900,44 @@ def test_without_bubblewrap_nothing_is_run_unless_somebody_says_so(tmp_path, mon
     assert not (tmp_path / "graded/grades.csv").exists()
     lines = graded(tmp_path, trust=True)
     assert lines["ann"]["twice"] == "3" and lines["bo"]["twice"] == "0" and "not twice" in page_of(tmp_path, "bo")
+
+
+# Memory
+
+
+def test_a_wall_around_memory_is_named_and_holds():
+    limits, words = sandbox.with_memory_held(Limits(60, 1))
+    assert words.startswith("1 GB of memory for each submission, ") and limits[:2] == (60, 1)
+
+
+def test_where_nothing_holds_memory_nothing_is_run(tmp_path, monkeypatch):
+    """As on a processor whose calls have numbers that nobody wrote down, without systemd."""
+    monkeypatch.setattr(memory.platform, "machine", lambda: "riscv64")
+    monkeypatch.setattr(
+        sandbox, "holds", lambda command, *given: command[0] != "systemd-run" and memory.holds(command, *given)
+    )
+    hand_in(tmp_path / "returned", "ann", "twice", answered(student_version(short_notebook(tmp_path))))
+    with pytest.raises(ValueError, match=r"nothing on this machine holds the memory .* for riscv64.* TRUST=1"):
+        graded(tmp_path)
+    assert not (tmp_path / "graded/grades.csv").exists()
+
+
+def test_a_trial_of_a_wall_tells_one_that_holds_from_one_that_does_not():
+    """A limit of the address space stands for a cgroup."""
+    wall = ("prlimit", f"--as={48 * 2**20}", "--")
+    assert not memory.holds((), memory.MAPPED) and not memory.holds(("/nowhere",), memory.MAPPED)
+    assert memory.holds(wall, memory.MAPPED)
+
+
+def test_a_group_of_the_system_stands_in_front_of_a_sandbox(monkeypatch, tmp_path):
+    """A script stands for systemd-run: it notes the limit, and runs what is behind it."""
+    script, asked = tmp_path / "systemd-run", tmp_path / "asked"
+    script.write_text(f'#!/bin/sh\necho "$@" > {asked}\nwhile [ "$1" != -- ]; do shift; done; shift\nexec "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv(sandbox.BUS, "/run/user/1")
+    inside = Sandbox([], Limits(60, 2, grouped=True))
+    found = inside.request(run=["import os\nprint(sorted(os.environ))"])
+    inside.close()
+    assert not found["error"] and sandbox.BUS not in found["printed"]
+    assert "-p MemoryMax=2048M -p MemorySwapMax=0 -- bwrap" in asked.read_text()
