@@ -105,14 +105,14 @@ def gain(k):
 
 @claim("00-56", range(0, 3003, 143))  # each trial the worst of 143 sets
 def two_clues_say_more_than_one(first):
-    """Told both answers, the machine is nearer to their share than told only one: on the average over its
-    questions so it is in all other sets of five, too,"""
+    """On average over its questions the machine is nearer to their share if it is told both answers
+    than if it is told one. So it is in all other sets of five."""
     return min(gain(k) for k in range(first, first + 143)) - 1
 
 
 @claim("00-56", SETS, share=0.99)
 def by_a_factor(k):
-    """in nearly all by a factor of 1.5 or more."""
+    """In nearly all it is nearer by a factor of 1.5 or more."""
     return gain(k) - 1.5
 
 
