@@ -65,11 +65,6 @@ def a_unit_needs_its_field():
     """Everything that a unit needs to know is its field."""
 
 
-@proved("01-12", "1 / (1 + e^(-h/T)) = 1 / (1 + e^(-2h/(2T))), the right rule at 2T.")
-def the_lost_two_looks_like_heat():
-    """Nothing crashes: it looks just like a temperature that is twice as high."""
-
-
 @proved("01-12", "With s_i held, w_ij s_i is a bias of each free unit j, the rest a constant, which drops out of p.")
 def conditioning_gives_a_machine():
     """conditioning a Boltzmann machine gives a Boltzmann machine."""
