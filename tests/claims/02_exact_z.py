@@ -143,10 +143,15 @@ def the_largest_front_is_the_width(weights, known):
 
 
 @proved(
-    "02-60", "Column by column, the units still there that are coupled to those summed out are the next L in order."
+    "02-60", "Column by column, the units still there that are coupled to those summed out are the next k in order."
 )
 def as_wide_as_the_lattice():
-    """In a lattice $L$ units wide, crossed column by column, the front has about $L$ units."""
+    """In a lattice $k$ units wide, crossed column by column, the front has about $k$ units."""
+
+
+@proved("02-width", "The best order of two layers has the smaller one's size (three); the smaller layer first: five.")
+def the_larger_layer_first():
+    """Sum out the five units of the larger layer: the front is the three of the smaller one."""
 
 
 @claim("02-65")  # more units and more couplings, and yet less work, in powers of two
