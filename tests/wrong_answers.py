@@ -34,8 +34,14 @@ SLIPS = {
     "00_start": {
         "made_up": [
             ("-(", "(", "MINUS the sum"),
-            ("w02 *", "-0.5 *", "before they made up"),
-            (" + a / 2", "", "the bias counts"),
+            ("w02 *", "-0.5 *", "with the old w02"),
+            ("w02 *", "-0.5 *", "b0 *", "0.5 *", "before they made up"),
+            ("b0 *", "0.5 *", "with the old b0"),
+            (" + b0 * a", "", "without the bias of Ada"),
+            (" + b0 * a", " + b0", "w01 s0 s1"),
+            ("...\nmade_up = 0", "w01 s0 s1"),  # with 1 and 0 in place of +1 and -1
+            ("a * b + b * c / 2", "a * b / 2 + b * c", "w01 s0 s1"),
+            ("...\nmade_up = w02", "with the old b0"),
             ("a * b + ", "", "w01 s0 s1"),
             ("...\nmade_up = 1.25", "multiple of 1/2"),
             ("{a * b:", "{-a * b:", "b * c:", "-b * c:", "a * c:", "-a * c:", "they want to do the same"),
@@ -53,15 +59,20 @@ SLIPS = {
     },
     "01_theory": {
         "field_and_chance": [
-            ("field_1, up_1 = 1.5 * s0, 1 / (1 + np.exp(-3 * s0 / T))", "pulls against unit 0"),
-            ("field_1, up_1 = s0, 1 / (1 + np.exp(-2 * s0 / T))", "two units pull"),
-            ("field_1, up_1 = s0 / 2, 1 / (1 + np.exp(-s0))", "chance at T = 1"),
-            ("field_1, up_1 = s0 / 2, 1 / (1 + np.exp(-s0 / 2 / T))", "the factor 2 is lost"),
-            ("field_1, up_1 = s0 / 2, 1 / (1 + np.exp(s0 / T))", "a unit follows its field"),
-            ("field_1, up_1 = s0 / 2, 0.5 + 0.4 * s0", "with T ="),
+            ("-w01 - w12", "w01 + w12", "both are -1"),
+            ("-w01 - w12", "w01 - w12", "pull against each other"),
+            ("-w01 - w12", "abs(w01) + abs(w12)", "pull against each other"),
+            ("-w01 - w12", "-w01", "two pull"),
+            ("-w01 - w12", "-w12", "two pull"),
+            ("-w01 - w12", "-w01 - w12 + 0.5", "h1 = w01 s0"),
+            ("-2 * field_1 / T", "-2 * field_1", "chance at T = 1"),
+            ("-2 * field_1 / T", "-field_1 / T", "the factor 2 is lost"),
+            ("-2 * field_1 / T", "2 * field_1 / T", "a unit follows its field"),
+            ("-2 * field_1 / T", "-2 * field_1 * T", "with T ="),
+            ("1 / (1 + np.exp(-2 * field_1 / T))", "0.5 + 0.4 * np.sign(field_1)", "with T ="),
         ],
         "my_mean_slope": [
-            ("2e-5", "1e-5", "two steps apart"),
+            ("2e-5", "1e-5", "is two steps"),
             ("my_mean_slope = lambda machine, i, j: bmlab.exact(machine).corr[i, j]", "a unit alone"),
             (", machine.temperature", "", "at T = 3 the mean is"),
             ("(machine, i, j)", "(i, j, machine)", "leave its first line as it was"),
@@ -86,14 +97,15 @@ SLIPS = {
         ],
         "my_ring_log_z": [
             ("np.logaddexp(*halves)", "sum(halves)", "join halves with np.logaddexp"),
-            ("b[0] * s + ", "", "unit 0's own b[0] s0"),
+            ("b[0] * s + ", "", "an open chain"),
             ("        rest[-1] += w[-1] * s\n", "", "at the last by w[-1]"),
+            ("w[0] * s", "w[-1] * s", "rest[-1] += w[-1] * s", "rest[-1] += w[0] * s", "an open chain"),
             (RING_TABLE, "states() would list 2^1000 states"),
         ],
     },
     "03_gibbs_sampling": {
         "my_tosses": [
-            ("h / 2)", "h)", "T is 2, the chance"),
+            ("h / 2)", "h)", "T is 2, p "),
             ("-2 * h / 2", "-h / 2", "of 10 turns are right"),
             ("u < 1", "u > 1", "0 of 10 turns are right"),
             ("toy.field(state)", "(toy.weights @ state)", "Look again at turn"),
@@ -107,6 +119,7 @@ SLIPS = {
             ("...\ncheat_misplaces = 2 * cheat_misplaces", "count it once"),
             ("toy)", "toy.at(2))", "a high power"),
             ("...\ncheat = min((misplaced(power[0], p), x) for x, power in powers.items())[1]", "keeps p"),
+            ("...\ncheat_misplaces = 100 * cheat_misplaces", "percent"),
             ("...\ncheat = 'D'", "one letter in quotes"),
         ],
         "my_cheat": [
@@ -122,7 +135,7 @@ SLIPS = {
         ],
         "my_together_law": [
             ("my_together_law = bmlab.probabilities", "its own law"),
-            ("s @ model.biases / T + ", "", "are the biases in"),
+            ("s @ model.biases / T + ", "", "no weights: it begins with"),
             (" / q.sum()", "", "add up to 1"),
             ("return q / q.sum()", "return [q / q.sum()]", "four in a row"),
             ("cosh(model.field(s) / T)", "cosh(model.field(s))", "nobody goes with"),
@@ -208,10 +221,10 @@ SLIPS = {
             ("my_interval = lambda yes, no: (yes.lower > no.upper, yes.upper > no.lower)", "is it a comparison?"),
         ],
         "pair_corr": [
-            ("t0 * t1) /", "t0) /", "the two are equals"),
+            ("t0 * t1) /", "t0) /", "exchanged they get"),
             ("w / T", "w", "all is over T"),
             ("(t + t0 * t1) / (1 + t * t0 * t1)", "np.tanh((w + h0 * h1 / T) / T)", "should be"),
-            ("(t + t0 * t1) / (1 + t * t0 * t1)", "t", "is it normalised"),
+            ("(t + t0 * t1) / (1 + t * t0 * t1)", "t", "two sure of +1: 1, not"),
         ],
     },
     "07_hidden_units": {
@@ -235,7 +248,7 @@ SLIPS = {
         ],
         "my_parity": [
             ("-=", "+=", "it is paid for: the sign"),
-            ("bmlab.from_bits", "bmlab.BoltzmannMachine", "is it made from_bits?"),
+            ("bmlab.from_bits", "bmlab.BoltzmannMachine", "want from_bits"),
             ("b[wrong_sum] -=", "b[wrong_sum] = -", "u is in both sums"),
             ("-1, -2]", "-1, -1]", "a carry counts twice"),
             ("[4, 2, 3, 6]", "[4, 3, 2, 6]", "are right sums"),
@@ -263,7 +276,7 @@ SLIPS = {
                 "return np.where(seen, cue, s)",
                 "after EACH round",
             ),
-            ("patterns, s, beta", "patterns, np.where(seen, cue, 0), beta", "go on from the last"),
+            ("patterns, s, beta", "patterns, np.where(seen, cue, 0), beta", "three rounds give"),
             ("patterns, s, beta", "patterns, s, 2 * beta", "0.731 and 0.269"),
         ],
         "my_score_matching": [
@@ -298,6 +311,8 @@ SLIPS = {
                 " np.exp(bmlab.exact(machine).log_z.value)",
                 "overflow",
             ),
+            ("    votes =", "    logs /= machines[0].temperature\n    votes =", "wrong on three machines"),
+            ("    votes =", "    logs /= machines[-1].temperature\n    votes =", "wrong on three machines"),
             ("logs = np", "logs = -np", "not the mean of what they draw"),
             ("whole[~seen]", "whole[seen] = 1\n    whole[~seen]", "wrong on three machines"),
             ("my_completion = lambda machines, seen, image: image", "return all pixels"),
@@ -308,7 +323,7 @@ SLIPS = {
             ("...\nmy_image = -my_image", "more ink than paper"),
             ("...\nmy_digit = 8", "not what the reader gives to your digit"),
             ("...\nbefore = np.log(before)", "not log p"),
-            ("log_p(machines, log_z, ", "log_p(machines, np.zeros(10), ", "is log_z off"),
+            ("log_p(machines, log_z, ", "log_p(machines, np.zeros(10), ", "log_z off"),
             ("axis=1).ravel", "axis=0).ravel", "axis=1"),
             ("...\nafter = before", "axis=1"),
             ("), 1, axis=1", "), -1, axis=1", "axis=1"),
@@ -379,7 +394,7 @@ SLIPS = {
         "visible_out": [
             ("T_own", "1", "that is at T = 1"),
             ("-0.5 * h_own[1] / T_own + ", "", "own biases are missing"),
-            ("2 * np.cosh", "np.cosh", "has each visible unit both its values"),
+            ("2 * np.cosh", "np.cosh", "each visible unit takes both its values"),
             (
                 "-0.5 * h_own[1]",
                 "0.5 * h_own[0]",
@@ -389,7 +404,7 @@ SLIPS = {
                 ".T @ h_own",
                 "sums the HIDDEN units out",
             ),
-            ("-0.5 * h_own[1]", "0.5 * h_own[1]", "with f_0 ="),
+            ("-0.5 * h_own[1]", "0.5 * h_own[1]", "with f ="),
             ("visible_out = np.full(2, 4.0)", "one number"),
         ],
         "my_coupling": [
@@ -402,7 +417,16 @@ SLIPS = {
             (" + m * np.log(2)", "", "4 log 2"),
             ("logaddexp(b, -b)", "logaddexp(b * model.temperature, -b * model.temperature)", "8 log(2 cosh(b/T))"),
             ("log_w.max() + np.log(w.mean())", "log_w.mean()", "not log_w"),
-            (" / np.sqrt(chains)", "", "std / sqrt(chains)"),
+            (" / np.sqrt(chains)", "", "over sqrt(chains)"),
+            ("w.std() / w.mean()", "log_w.std()", "not 1.1"),
+            (
+                """
+def my_layers_ais(model, v, steps, chains, rng):
+    found = bmlab.ais(model, n_temperatures=steps + 1, n_chains=chains, rng=rng)
+    return found.log_z.value, found.log_z.stderr
+""",
+                "runs of v alone, not 0.9",
+            ),
             ("np.exp(-2 * b)", "np.exp(-2 * b * model.temperature)", "draw the start at T"),
             ("bmlab.sweep(turned(at(new), v), s, rng.random(s.shape))[:, m:]", "s[:, m:]", "move at the new beta"),
             ("turned(at(new)", "turned(at(old)", "move at the new beta"),
@@ -420,7 +444,7 @@ SLIPS = {
         "my_slope": [
             ("bmlab.complete(machine, row).mean", "np.array(row)", "what is missing has a mean, too"),
             ("return (", "return -(", "pulls its own bias to its own side"),
-            (" / machine.temperature", "", "clamped minus free, over T?"),
+            (" / machine.temperature", "", "clamped minus free, over T"),
             ("bmlab.complete(machine, row).mean", "np.nan_to_num(row)", "nudged biases climb by"),
             (
                 "bmlab.complete(machine, row).mean",
