@@ -6,6 +6,7 @@ picture in the page and takes its place.  Where the outputs of a notebook are fr
 cannot: there the output offers the view itself beside the picture, and a front end without widgets shows the picture.
 """
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -56,8 +57,13 @@ class View(AnyWidget):
         # The name, stored unseen in the picture, keeps apart views that look alike, of one kernel or of several.
         picture, width, height = png(apply_style(figure), Description=f"bmlab view {uuid4()}")
         self._size = {"width": width, "height": height, "points": letters(figure)}
-        super().__init__(picture=picture, colours=METHOD_COLOURS | VIEW_COLOURS, **traits)
+        super().__init__(picture=picture, colours=self._colours(traits.get("method")), **traits)
         _close_those_before(self)
+
+    def _colours(self, method):
+        """Return the colours that the script names, so that a new method changes no view that is stored."""
+        read = {*re.findall(r'(?:colours\.|")(\w+)', self._esm), method}
+        return {key: colour for key, colour in METHOD_COLOURS.items() if key in read} | VIEW_COLOURS
 
     def _repr_mimebundle_(self, **_):
         words: dict[str, Any] = {"alt": self.alt, **self._size}
