@@ -1,6 +1,7 @@
 """combine: independent runs as one, with the error and the R-hat of all of them."""
 
 import pickle
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,6 +13,7 @@ from test_contract import full, law_few_chains
 import bmlab
 from bmlab.infer.sampling.averages import average
 from bmlab.infer.sampling.diagnostics import RHAT_LIMIT
+from bmlab.methods import METHODS
 
 quietly = pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 GLASS = bmlab.medium().at(2.0)
@@ -62,6 +64,15 @@ def test_weights_are_averaged_and_not_their_logs():
     assert answer.converged and answer.info["runs"] == 3 and len(answer.state.s) == 270
     assert answer.log_z.stderr < min(run.log_z.stderr for run in runs)
     assert abs(answer.log_z - bmlab.exact(GLASS).log_z) < 5 * answer.log_z.stderr
+
+
+@quietly
+def test_a_new_method_of_chains_combines_as_gibbs_does(monkeypatch):
+    monkeypatch.setitem(METHODS, "other", replace(METHODS["gibbs"], name="other"))
+    runs = [bmlab.gibbs(GLASS, rng=seed, n_chains=40, n_sweeps=100) for seed in range(3)]
+    one, other = bmlab.combine(runs), bmlab.combine(replace(run, method="other") for run in runs)
+    assert other.method == "other" and other.converged == one.converged and other.info.keys() == one.info.keys()
+    assert np.array_equal(one.mean, other.mean) and np.array_equal(one.state, other.state)
 
 
 @quietly

@@ -49,7 +49,7 @@ def combine(answers: Iterable[Estimate]) -> Estimate:
     True
     """
     runs = _checked(answers)
-    return warn_unless_converged(_of_weights(runs) if runs[0].method == "ais" else _of_chains(runs))
+    return warn_unless_converged(_of_weights(runs) if isinstance(runs[0].state, Runs) else _of_chains(runs))
 
 
 def _checked(answers):
@@ -134,7 +134,8 @@ def _of_chains(runs):
     corr, corr_stderr = averaged([_numbers(run.corr) for run in runs], [_numbers(run.corr_stderr) for run in runs])
     log_z, stderr = averaged([run.log_z.value for run in runs], [run.log_z.stderr for run in runs])
     trips = float(np.average([run.info.get("round_trips", np.inf) for run in runs], weights=n_draws))
-    agree = bool(rhat < RHAT_LIMIT and trips >= MIN_ROUND_TRIPS and (ess >= EFFECTIVE_DRAWS or first.method != "gibbs"))
+    are_ladders = "round_trips" in first.info
+    agree = bool(rhat < RHAT_LIMIT and trips >= MIN_ROUND_TRIPS and (are_ladders or ess >= EFFECTIVE_DRAWS))
     return Estimate(
         mean,
         _laid_out(first.corr, corr),
@@ -150,7 +151,7 @@ def _of_chains(runs):
         state=_joined_states(runs),
         info={"runs": len(runs), "rhat": rhat, "ess": ess, "n_draws": int(n_draws.sum()), "split": together}
         | _streams(runs)
-        | ({} if first.method == "gibbs" else {"round_trips": trips}),
+        | ({"round_trips": trips} if are_ladders else {}),
         model=first.model,
     )
 
@@ -169,7 +170,7 @@ def _numbers(pairs):
 
 
 def _laid_out(like, numbers):
-    """Return numbers as a matrix, sparse where `like` is."""
+    """Return numbers as a matrix, sparse if `like` is."""
     return (
         scipy.sparse.csr_array((numbers, like.indices, like.indptr), shape=like.shape) if is_sparse(like) else numbers
     )
@@ -184,7 +185,7 @@ def _joined_draws(runs):
 
 def _joined_states(runs):
     states = [run.state for run in runs]
-    if runs[0].method == "gibbs":
+    if isinstance(states[0], np.ndarray):
         return np.vstack(states)
     if any(state is None or not np.array_equal(state.temperatures, states[0].temperatures) for state in states):
         return None
