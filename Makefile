@@ -23,7 +23,8 @@ export NUDGED
 # What make check runs: the tests of the methods and learners, each named after its file, and of what these build on.
 OF_FILES = $(foreach file,$(wildcard bmlab/infer/*/*.py bmlab/learn/*.py),$(wildcard tests/test_$(basename $(notdir $(file))).py))
 CORE = $(patsubst %,tests/test_%.py,plain contract model machines estimate choosing estimators methods) $(OF_FILES) \
-	$(addprefix tests/test_fuzz.py::test_,every_function_and_every_argument_has_cases the_calls_that_work_do)  # a new one, too
+	$(addprefix tests/test_fuzz.py::test_,every_function_and_every_argument_has_cases the_calls_that_work_do) \
+	tests/test_signatures.py::test_what_draws_takes_a_generator_or_a_seed_by_keyword  # a new one, too
 # What make check WHAT=... runs of these, by words in the names of tests, where the word itself would not do.
 WHAT ?=
 WORDS_ais = annealed_importance or ais- or ais]

@@ -30,7 +30,7 @@ class Row:
     line      the method in the literature's words, for docs/package.md
     start     the kind of `start` that it takes: "nothing", "states", "means", or another word
     draws     whether it takes random numbers, `rng`
-    combines  whether combine() takes its runs: their info then has "n_draws", "split", "ess" and "streams", as gibbs()'s
+    combines  whether combine() takes its runs: their info has "n_draws", "split", "ess", "streams", as gibbs()'s
     colour, marker    in all figures and views; "" if no answer has this name
     laws      options that make it quick enough for tests/test_contract.py; `temperatures` are in units of T
     shortest  options of its shortest runs, which must answer, too

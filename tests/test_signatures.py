@@ -21,7 +21,8 @@ DRAWN = {name: object for name in ("Axes", "Figure", "Bracket", "Step")} | {"Arr
 def test_what_draws_takes_a_generator_or_a_seed_by_keyword(name):
     rng = inspect.signature(FUNCTIONS[name]).parameters["rng"]
     assert rng.kind == rng.KEYWORD_ONLY
-    assert kinds_of(FUNCTIONS[name], "rng") - {NoneType} == {np.random.Generator, int}
+    found = kinds_of(FUNCTIONS[name], "rng") - {NoneType}
+    assert found == {np.random.Generator, int}, f"write rng: np.random.Generator | int in {name}"
 
 
 def kinds_of(function, argument):
