@@ -88,7 +88,8 @@ def test_the_interval_of_a_median_covers_it():
 
 def test_a_false_sentence_does_not_stand(monkeypatch):
     name = FIRST[0]
-    false = CLAIMS[name]._replace(trials=lambda: (-effect for effect in CLAIMS[name].trials()))
+    effects = (effect if isinstance(effect, tuple) else (effect, None) for effect in CLAIMS[name].trials())
+    false = CLAIMS[name]._replace(trials=lambda: ((-effect, key) for effect, key in effects))
     monkeypatch.setitem(referee.claims(false.notebook), name, false)
     assert not referee.tried(name).kept
 

@@ -57,7 +57,7 @@ def the_climb_ends_where_the_pairs_agree(seed):
     """The climb ends, if it ends, when every pair behaves alike clamped and free."""
     rows, _ = climbed(starts(3, seed, 1.0), staircase(seed), 3000)
     _, slope = judged(rows, staircase(seed))
-    return min(1e-3 - np.abs(slope).max(), 3 - np.abs(rows).max())
+    return min(1e-3 - np.abs(slope).max(), 3 - np.abs(rows).max()), seed
 
 
 @proved("01-12", "E with s_i = +1 is 2 h_i below E with s_i = -1, so p(s_i = 1 | others) = 1 / (1 + exp(-2 h_i / T)).")
@@ -124,7 +124,7 @@ def hebb_alone_never_stops(seed):
         if step in (1000, 10000):
             passed.append(rows[0])
     moved, bound = np.abs(passed[1] - passed[0]), np.abs(slope) > 1e-9
-    return min((moved[bound] / np.abs(900 * slope[bound])).min() - 0.5, 1e-6 - moved[~bound].max(initial=0))
+    return min((moved[bound] / np.abs(900 * slope[bound])).min() - 0.5, 1e-6 - moved[~bound].max(initial=0)), seed
 
 
 # What it learns
@@ -148,7 +148,7 @@ def it_has_arrived(seed):
     """**C** tempts because $L$ was rising; but the climb is over."""
     early, _ = climbed(np.zeros((1, 6)), staircase(0), 122, 0.5)
     late, _ = climbed(starts(3, seed, 1.0), staircase(0), 1220, 0.2 + 0.03 * seed)
-    return 1e-3 - abs(pattern_law(early)[0, ~POSSIBLE].sum() - pattern_law(late)[0, ~POSSIBLE].sum())
+    return 1e-3 - abs(pattern_law(early)[0, ~POSSIBLE].sum() - pattern_law(late)[0, ~POSSIBLE].sum()), seed
 
 
 @proved("01-summit", "The second derivative of L along any direction is minus a variance over T^2, never positive.")

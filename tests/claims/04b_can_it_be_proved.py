@@ -199,4 +199,4 @@ def for_ever(seed):
             for i in turns:
                 m[i] += share * (np.tanh(J[i] @ m + b[i] - m[i] * (J[i] ** 2 @ (1 - m**2))) - m[i])
         ends.append(np.abs(m - last).max())
-    return min(ends[0] - 0.5, ends[1] - 0.25, 1e-9 - ends[2])
+    return min(ends[0] - 0.5, ends[1] - 0.25, 1e-9 - ends[2]), seed

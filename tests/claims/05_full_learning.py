@@ -4,14 +4,12 @@ Other tables are ten properties, or all fifteen, of 101 animals drawn with repla
 """
 
 from functools import cache, partial
-from itertools import product
 
 import numpy as np
 from judges import ANIMALS, PENALTY, blank, glass, misplaced, score, summit, sweep_matrix, table
 from referee import claim, proved
 
 import bmlab
-from bmlab.learn.pseudolikelihood import maximise_pseudolikelihood
 
 # --- climbing -----------------------------------------------------------------------------------------------------
 
@@ -71,7 +69,7 @@ BOTH = tuple((seed, n) for n in (10, 0) for seed in range(10))
 
 @claim("05-58", BOTH)
 def persistent_chains_and_cd_are_near(seed, n):
-    """its chains do not get far, but they start where the answer ought to be, and PCD's where it was a moment ago."""
+    """Three curves rise together: PCD and CD-1 end within half a nat of the exact climb."""
     exact, pcd, cd = (score(*ended(phase, "steady", seed, n)) for phase in ("exact", "previous", "data"))
     return 0.5 - (exact - min(pcd, cd))
 
@@ -86,12 +84,15 @@ def fresh_chains_are_not(seed):
 def larger_weights_forget_later(seed):
     """A machine with larger weights needs *more* sweeps to forget its random start."""
     model = summit(table(seed, 8))
-    return forgotten(model.at(1 / 1.5)) - forgotten(model)
+    return forgotten(model.at(1 / 1.5)) - forgotten(model), seed
 
 
 def forgotten(model):
-    """How far the law after one sweep from random states is from p(s)."""
-    return misplaced(sweep_matrix(model).mean(axis=0), bmlab.probabilities(model))
+    """After how many sweeps from random states the law is within 0.05 of p(s)."""
+    P, law, p, sweeps = sweep_matrix(model), np.full(2**model.n, 0.5**model.n), bmlab.probabilities(model), 0
+    while misplaced(law, p) > 0.05:
+        law, sweeps = law @ P, sweeps + 1
+    return sweeps
 
 
 @cache
@@ -149,13 +150,11 @@ def more_sweeps(seed):
 # --- doing without --------------------------------------------------------------------------------
 
 
-@claim("05-without", product(range(5), (0.5, 0.7, 1, 4)))
-def pseudolikelihood_in_the_limit(seed, temperature):
+@proved(
+    "05-without", "On the machine's own law the mean log of each conditional is largest at the true one, and concave."
+)
+def pseudolikelihood_in_the_limit():
     """in the limit of many data its maximum is that machine."""
-    true = glass(8 + seed, seed, temperature)
-    every_pair = ~np.eye(true.n, dtype=bool)
-    found = maximise_pseudolikelihood(bmlab.states(true.n), bmlab.probabilities(true), 0.0, every_pair).model
-    return 0.01 - np.linalg.norm(found.weights - true.weights / temperature) / np.linalg.norm(true.weights)
 
 
 def errors(true, rows, seed):
@@ -174,7 +173,7 @@ def errors(true, rows, seed):
 
 @claim("only-visible")
 def maximum_likelihood_gains_little(seed):
-    """In the weights of random machines it gains next to nothing"""
+    """In the weights of random machines of ten units it gains less than a tenth, from 10,000 rows."""
     true = glass(10, seed, (0.7, 1, 2, 4)[seed % 4])
     both = np.array([errors(true, 10_000, [seed, draw]) for draw in range(10)])
     rule, most = np.sqrt(np.nanmean(both**2, axis=0))
@@ -192,8 +191,11 @@ def in_nats_it_gains(seed):
     return 0.06 - abs(np.mean(gains) - 0.07)
 
 
-@claim("05-97")
+@claim("05-97")  # at the summit, less than nine tenths of it, along the exact ones
 def too_large(seed):
     """Fresh chains: they see too little correlation, and make the weights too large."""
-    fresh, _ = ended("fresh 1", "falling", seed, 15)
-    return np.linalg.norm(fresh.weights) - 1.1 * np.linalg.norm(top(seed, 15).weights)
+    best, (fresh, _) = top(seed, 15), ended("fresh 1", "falling", seed, 15)
+    exact = bmlab.exact(best).corr[np.triu_indices(15, 1)]
+    seen = bmlab.gibbs(best, rng=seed, n_chains=1000, burn_in=0, n_sweeps=1).corr[np.triu_indices(15, 1)]
+    little = 0.9 - seen @ exact / (exact @ exact)
+    return min(little, np.linalg.norm(fresh.weights) / np.linalg.norm(best.weights) - 1.1)

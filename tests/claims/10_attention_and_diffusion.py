@@ -48,7 +48,7 @@ def attention_is_a_machine_that_competes():
 def none_of_the_five(seed):
     """**C.** None of the five."""
     five = IMAGES[np.random.default_rng(seed).choice(1000, 5, replace=False)]
-    return 1.5 - recalled(bmlab.hopfield(five), five)
+    return 1.5 - recalled(bmlab.hopfield(five), five), seed
 
 
 @claim("10-11", share=0.8)
@@ -65,7 +65,7 @@ def margins_make_the_blend(seed):
     five = IMAGES[:5] if seed == 0 else IMAGES[np.random.default_rng(seed).choice(1000, 5, replace=False)]
     inner = (five > 0).any(axis=0)
     without = recalled(bmlab.hopfield(five[:, inner]), five[:, inner], SEEN[inner])
-    return without - recalled(bmlab.hopfield(five), five) - (4.5 if seed == 0 else 0.5)
+    return without - recalled(bmlab.hopfield(five), five) - (4.5 if seed == 0 else 0.5), seed
 
 
 @claim("10-11", share=0.9)  # whichever digits are stored: most of five, next to none of forty
@@ -74,7 +74,7 @@ def the_projection_rule(seed):
     any of forty)."""
     some = IMAGES[np.random.default_rng(seed).choice(1000, 40, replace=False)]
     five, forty = (recalled(projection(x), x) for x in (some[:5], some))
-    return min(five - 2.5, 4.5 - forty)
+    return min(five - 2.5, 4.5 - forty), seed
 
 
 @claim("10-11")  # among any 500: four fifths of what the upper halves allow, and the best fit more than that
@@ -84,7 +84,7 @@ def one_step_among_all_thousand(seed):
     fits = np.where(SEEN, some, 0) @ some.T
     found, best = np.sign(softmax(fits, axis=1) @ some), some[fits.argmax(axis=1)]
     most = len(np.unique(some[:, SEEN], axis=0))
-    return min(restored(found, some) - 0.8 * most, restored(best, some) - restored(found, some))
+    return min(restored(found, some) - 0.8 * most, restored(best, some) - restored(found, some)), seed
 
 
 @claim("10-11")  # whoever sees upper halves alone can restore the commonest image of each
@@ -94,7 +94,7 @@ def hardly_more_is_possible(seed):
     best = restored(some[(np.where(SEEN, some, 0) @ some.T).argmax(axis=1)], some)
     groups = np.unique(some[:, SEEN], axis=0, return_inverse=True)[1]
     most = sum(np.unique(some[groups == g], axis=0, return_counts=True)[1].max() for g in range(groups.max() + 1))
-    return 0.02 * most - (most - best)
+    return 0.02 * most - (most - best), seed
 
 
 # Noise
@@ -138,7 +138,7 @@ def half_of_the_walkers(seed):
 @claim("10-35")
 def falling_noise_cures(seed):
     """The second line is the cure."""
-    return 0.08 - abs(flocks(seed)[1] - 0.8)
+    return 0.08 - abs(flocks(seed)[1] - 0.8), seed
 
 
 def eight(turn):
@@ -201,7 +201,7 @@ def wide_bumps_fill_gaps(seed):
 def the_perfect_denoiser_copies(seed):
     """With the perfect denoiser nearly all walkers end on one of the 40 points, to within 0.02."""
     points, perfect, _ = drawings(seed)
-    return np.mean(cdist(perfect, points).min(axis=1) < 0.02) - 0.9
+    return np.mean(cdist(perfect, points).min(axis=1) < 0.02) - 0.9, seed
 
 
 @claim("10-43")  # most of its ends are near the curve and on none of the points
