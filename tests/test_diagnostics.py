@@ -89,6 +89,17 @@ def test_sums_over_states_are_the_same_whoever_adds_them(seed):
     law_sums(seed)
 
 
+@pytest.mark.parametrize("n", [1, 7, 70])
+def test_averages_of_one_sweep_are_the_same_whoever_counts(n, monkeypatch):
+    states = np.random.default_rng(n).choice([-1, 1], (n, 32 + n)).astype(np.int8)
+    states[:, 0] = states[0, 0]
+    model, found = bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n)), []
+    for loaded in (False, True):
+        monkeypatch.setattr(averages, "numba_is_loaded", lambda loaded=loaded: loaded)
+        found.append(average(model, [states[None]], states.shape[1], 1))
+    assert all(np.abs(one - other).max() < 1e-14 for one, other in zip(*(each[:4] for each in found), strict=True))
+
+
 def test_units_that_stand_still_and_chains_that_are_short(engine):
     """Alike in all chains: R-hat 1.  Not alike: the chains disagree for ever.  One chain, three draws: too few."""
     spans = np.ones((2, 4, 8))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import nullcontext
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -105,6 +106,11 @@ def _mean_and_stderr(sums, sizes, n_chains):
 
 def _of_one_sweep(model, states):
     """Average states (n, chains) of independent chains: errors of means of -1/+1 follow the binomial law."""
+    if not model.is_sparse and numba_is_loaded():
+        corr, errors = np.empty((2, model.n, model.n))
+        count = import_once(".compiled_averages", __package__).one_sweep
+        mean, stderr = count(states, *_binomial(states.shape[1]), corr, errors)
+        return Averages(mean, corr, stderr, errors, states.shape[1])
     s = states.T.astype(np.float32)
     pairs = np.divide(pair_sums(model, s), len(s), dtype=float) if model.is_sparse else _products(s)
     mean, corr = s.sum(0, dtype=float) / len(s), as_corr(model, pairs)
@@ -124,6 +130,13 @@ def _errors(model, corr, count):
     """Return the standard errors of correlations, laid out as these are."""
     pairs = values_at(corr, coupled_pairs(model)) if model.is_sparse else corr
     return as_corr(model, _binomial_stderr(pairs, count), diagonal=0.0)
+
+
+@lru_cache(maxsize=2)
+def _binomial(count):
+    """Return the mean of `count` values -1/+1, and its error, by how many of them are -1."""
+    mean = np.arange(count, -count - 1, -2) / count
+    return mean, _binomial_stderr(mean, count)
 
 
 def _binomial_stderr(mean, count):

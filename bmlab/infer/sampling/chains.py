@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from hashlib import sha256
 from importlib import import_module
 from typing import Any
@@ -39,6 +40,9 @@ NUMBA_IMPORT = 0.3  # seconds, including compiled loops from its cache
 BACKENDS = ("auto", "numpy", "numba")
 
 
+_as_text = json.JSONEncoder(default=lambda part: part.tolist()).encode  # made once: that takes as long as its use
+
+
 def stream_of(rng: np.random.Generator) -> str:
     """Return a digest of a generator's state: two runs with the same digest draw the same random numbers."""
     return digest_of(rng.bit_generator.state)
@@ -46,7 +50,7 @@ def stream_of(rng: np.random.Generator) -> str:
 
 def digest_of(state: Any) -> str:
     """Return a digest of the state of a bit generator, as NumPy gives it."""
-    return sha256(json.dumps(state, default=lambda part: part.tolist()).encode()).hexdigest()[:32]
+    return sha256(_as_text(state).encode()).hexdigest()[:32]
 
 
 class Chains:
@@ -178,10 +182,14 @@ def choose_engine(
 
 def numpy_seconds(model: BoltzmannMachine, classes: ColourClasses, n_chains: int) -> float:
     """Return the seconds of a sweep: calls of Python for each block of units, then numbers and products."""
+    return _call_seconds(classes) + n_chains * (NUMPY_NUMBER * model.n + model.weight_count / MULTIPLY_ADDS)
+
+
+@lru_cache(maxsize=8)
+def _call_seconds(classes):
     blocks = lines(classes)
     coupled = sum(map(len, blocks)) if len(blocks) < len(classes) else 0
-    calls = NUMPY_BLOCK * len(blocks) + NUMPY_UNIT * coupled
-    return calls + n_chains * (NUMPY_NUMBER * model.n + model.weight_count / MULTIPLY_ADDS)
+    return NUMPY_BLOCK * len(blocks) + NUMPY_UNIT * coupled
 
 
 def numba_seconds(model: BoltzmannMachine, n_chains: int, flips: float, new_biases: bool = False) -> float:

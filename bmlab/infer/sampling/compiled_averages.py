@@ -15,6 +15,7 @@ import numpy as np
 from ...running.compiling import compiled
 from .averages import spans_of
 
+TILE = 32  # units whose pairs with as many others stay in the first-level cache, and their mirror images
 STRIP = 2**12  # numbers of a sweep that stay in the first-level cache while all sweeps of a block pass
 _compiled = compiled(fastmath={"contract", "reassoc"})  # sums are taken in any order: several at a time
 _U = np.uint64
@@ -107,6 +108,34 @@ def _count_pairs(words, row, col, ends, sizes, sums):
             for w in range(_U(ends[g]), _U(ends[g + 1])):
                 apart += _ones(one[w] ^ other[w])
             sums[g, p] += sizes[g] - 2.0 * apart
+
+
+@_compiled
+def one_sweep(states, values, errors, corr, corr_stderr):
+    """Return mean and error of each unit of states (n, chains), and fill in those of pairs (n, n).
+
+    values, errors   (chains + 1,) mean and its error, by how many of the chains are -1, or of a pair not alike
+    """
+    n, chains = states.shape
+    mean, stderr, words = np.empty(n), np.empty(n), np.zeros((n, (chains + 63) // 64), np.uint64)
+    for i in range(n):
+        down = _U(0)
+        for c in range(_U(chains)):
+            bit = _U(states[i, c] < 0)
+            words[i, c // _U(64)] |= bit << (c % _U(64))
+            down += bit
+        mean[i], stderr[i] = values[down], errors[down]
+        corr[i, i], corr_stderr[i, i] = 1.0, 0.0
+    for a in range(0, n, TILE):
+        for b in range(a, n, TILE):
+            for i in range(a, min(n, a + TILE)):
+                for j in range(max(b, i + 1), min(n, b + TILE)):
+                    apart = _U(0)
+                    for w in range(_U(words.shape[1])):
+                        apart += _ones(words[i, w] ^ words[j, w])
+                    corr[i, j] = corr[j, i] = values[apart]
+                    corr_stderr[i, j] = corr_stderr[j, i] = errors[apart]
+    return mean, stderr
 
 
 @_compiled

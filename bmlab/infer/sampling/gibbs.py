@@ -147,9 +147,10 @@ def gibbs(
     s = first_states(model, rng, start, n_chains)
     check_memory(f"{n_draws:,} draws of {len(s):,} chains would be kept", 20.0 * n_draws * s.size, "keep fewer draws")
     chains = Chains(model, s.T, rng, backend=backend, n_sweeps=burn_in + n_sweeps)
-    chains.sweep(burn_in)
-    kept: list[np.ndarray] = []
-    averages = average(model, keep_draws(chains.draws(measured, every), n_draws, measured, kept), len(s), measured)
+    if burn_in:
+        chains.sweep(burn_in)
+    draws, kept = chains.draws(measured, every), []
+    averages = average(model, keep_draws(draws, n_draws, measured, kept) if n_draws else draws, len(s), measured)
     agree = bool(averages.rhat < RHAT_LIMIT and averages.ess >= EFFECTIVE_DRAWS)
     return warn_unless_converged(
         Estimate(
