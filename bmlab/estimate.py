@@ -5,12 +5,13 @@ A method is a callable  model -> Estimate.  Quantities that it cannot compute ar
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from inspect import currentframe, signature
 from numbers import Integral
@@ -51,7 +52,7 @@ class Bounded(float):
     upper: float
 
     def __new__(cls, value: float = np.nan, stderr: float = 0.0, lower: float = -np.inf, upper: float = np.inf):
-        slack = INTERVAL_ROUNDING * max(1.0, *(abs(x) for x in (value, lower, upper) if np.isfinite(x)), 0.0)
+        slack = INTERVAL_ROUNDING * max([1.0, *(abs(x) for x in (value, lower, upper) if math.isfinite(x))])
         if value < lower - slack or value > upper + slack or lower > upper + slack:
             raise ValueError(
                 f"a value must lie between its proven bounds, found {value:.6g} and [{lower:.6g}, {upper:.6g}]; "
@@ -312,7 +313,14 @@ def call_method(name: str, method: Any, model: BoltzmannMachine, *about: Any, **
             f"{name} must answer about the machine that it is given, {model!r}, found an answer about "
             f"another, {answer.model or f'{len(answer.mean)} units'!r}; write it as a function of its first argument"
         )
-    return replace(answer, model=model)
+    return answer_about(answer, model)
+
+
+def answer_about(answer: Estimate, model: BoltzmannMachine, **fields: Any) -> Estimate:
+    """Return an answer as one about this machine, with other fields than arrays replaced; those are shared."""
+    found = object.__new__(type(answer))
+    vars(found).update(vars(answer), model=model, **fields)
+    return found
 
 
 def check_learning_method(name: str, method: Any, *about: Any, **start: Any) -> None:

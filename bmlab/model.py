@@ -135,9 +135,9 @@ class BoltzmannMachine:
     def _with(self, weights, biases):
         """Return this machine with new arrays, to which nothing else may refer: they are checked, but not copied."""
         machine = object.__new__(type(self))
-        kept = {name: getattr(self, name) for name in ("temperature", "offset", "names", "couplings")}
-        vars(machine).update(kept)
-        machine._set_numbers(check_weights(weights, self.n, own=True), check_row("biases", biases, self.n))
+        kept = {"temperature": self.temperature, "offset": self.offset, "names": self.names}
+        vars(machine).update(kept, couplings=self.couplings)
+        machine._set_numbers(check_weights(weights, self.n, own=True), biases)
         return machine
 
     def __reduce__(self):  # unpickled copies are checked and read-only, too

@@ -161,6 +161,8 @@ def check_weights(weights: Any, n: int, names: tuple[str, ...] = (), *, own: boo
 
 def _equals_transpose(matrix):
     """Whether a square array is equal to its transpose, strip by strip: a column of a large one is not in the cache."""
+    if len(matrix) <= MIRRORED_ROWS:
+        return bool((matrix == matrix.T).all())
     strips = range(0, len(matrix), MIRRORED_ROWS)
     return all((matrix[a : a + MIRRORED_ROWS, a:] == matrix[a:, a : a + MIRRORED_ROWS].T).all() for a in strips)
 

@@ -248,16 +248,22 @@ def some_values(values: np.ndarray) -> str:
 
 def check_scale(weights: np.ndarray, biases: np.ndarray, offset: float, temperature: float) -> None:
     """Raise ValueError for weights that are not numbers, or if squares of energies over T, or 1/T, exceed a double."""
-    squares = sum(np.einsum("i,i->", x, x) for x in (weights.reshape(-1), biases)) + offset * offset  # by one thread
+    squares = _square(weights.reshape(-1)) + _square(biases) + offset * offset
     if squares < 1e50 and 1e-50 < temperature < 1e50:  # nearly always
         return
     check_finite("weights", weights)
+    check_finite("biases", biases)
     top = max([abs(offset), *(size for x in (weights, biases) if x.size for size in (x.max(), -x.min()))])
     if not 1 / MAX_ENERGY < temperature < MAX_ENERGY or not top < MAX_ENERGY * min(1.0, temperature):
         raise ValueError(
             f"energies and temperatures must stay below {MAX_ENERGY:g}, and energies below {MAX_ENERGY:g} "
             f"temperatures, found {top:.2g} at temperature {temperature:.2g}; count them in other units"
         )
+
+
+def _square(x):
+    """Return x @ x by one thread: from so many numbers on BLAS uses more, and may wait milliseconds for them."""
+    return x @ x if x.size < 10**4 else np.einsum("i,i->", x, x)
 
 
 def check_names(names: Any, n: int) -> tuple[str, ...]:

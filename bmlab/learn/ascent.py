@@ -59,6 +59,7 @@ from .observations import (
 from .record import OptimizerState, Step
 
 THREADED_SIZE = 10**4  # from this size on BLAS uses threads for one sum, and may wait milliseconds for them
+STRIP = 2**16  # weights that are compared together
 NO_FREE_PHASE = Estimate(np.empty(0), np.empty((0, 0)))  # placeholder until the free phase is known
 NO_CLAMPED_PHASE = replace(NO_FREE_PHASE, is_clamped=True)
 
@@ -179,8 +180,12 @@ def _at_couplings(model, matrix):
 
 
 def _largest_change(new, old):
-    """Return the largest change of a parameter between two machines."""
-    return max(largest(new.weights - old.weights), largest(new.biases - old.biases))
+    """Return the largest change of a parameter between two machines, by strips of dense weights that stay cached."""
+    size = max(1, STRIP // max(1, new.n))
+    whole = new.is_sparse or new.n <= size
+    strips = [slice(None)] if whole else [slice(a, a + size) for a in range(0, new.n, size)]
+    of_weights = [largest(new.weights[rows] - old.weights[rows]) for rows in strips]
+    return max(*of_weights, largest(new.biases - old.biases))
 
 
 def _gradient_norm(model, d_weights, d_biases, l1):

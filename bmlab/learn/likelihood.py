@@ -23,6 +23,7 @@ from ..estimate import (
     Bounded,
     Estimate,
     Method,
+    answer_about,
     as_corr,
     call_method,
     check_estimate,
@@ -86,7 +87,7 @@ def clamped_at(model: BoltzmannMachine, answer: Estimate) -> Estimate:
     sums = (corr * weights).sum() if is_sparse(weights) or is_sparse(corr) else np.einsum("ij,ij->", corr, weights)
     pairs = sums / 2  # w_ii = 0
     log_z = with_offset(model, float(pairs + model.biases @ answer.mean) / model.temperature)
-    return replace(answer, log_z=Bounded(log_z, 0.0, log_z, log_z), model=model, is_clamped=True)
+    return answer_about(answer, model, log_z=Bounded(log_z, 0.0, log_z, log_z), is_clamped=True)
 
 
 @show_call()
