@@ -27,6 +27,7 @@ MAGIC = re.compile(r"^([ \t]*)(?:[%!?].*|\w+[ \t]*=[ \t]*[%!].*|.*\?)$")
 NOT_PLAIN = "{} is no plain value (a number, a text, an array, a machine, or a list of these)"
 DTYPE = re.compile(r"[<>|][biufcU]\d{1,4}")  # truth values, numbers and texts: nothing that could act
 PASSED = {"passed": True, "kind": "", "words": ""}
+SINGLE = "{} is in float32, which keeps seven digits: make it float64."
 LISTS = {"list": list, "tuple": tuple, "set": set}
 
 
@@ -171,6 +172,19 @@ def as_number(name: str, value: Any) -> Any:
     return as_number(value)
 
 
+def oddity(name: str, value: Any, how: str = "a value") -> str:
+    """Return what is odd about an answer whatever its test asks for: it is None, or has few digits; else "".
+
+    how    "a value", or "returned" by a function, or "printed", if it printed something, too
+    """
+    if value is None:
+        from bmlab.exercises.answers import kind_error, kind_of_value
+
+        return kind_of_value(name, None) if how == "a value" else kind_error(name, None, how * (how == "printed"))
+    parts = value if isinstance(value, list | tuple) else [value]
+    return SINGLE.format(name) if any(str(getattr(one, "dtype", "")) == "float32" for one in parts) else ""
+
+
 class Failed(BaseException):
     """The failure of a run: its kind and its words; no code of a test takes it for an error of its own."""
 
@@ -221,6 +235,8 @@ class Function:
             if "value" not in reply:
                 raise Failed(str(reply.get("kind")), str(reply.get("words")))
             typed = plain(reply["value"])
+            how = "printed" if reply.get("printed") else "returned"
+            self.cells.odd = self.cells.odd or oddity(self.name, typed, how)
             number = as_number(self.name, typed)
             self.cells.may_be_numbers |= number is not typed
             found.append(number if self.cells.takes_numbers else typed)
@@ -256,6 +272,7 @@ class Cells:
         self.given_out = {}
         self.numbers: dict[str, Any] = {}  # values that hold one number -> that number
         self.takes_numbers = self.may_be_numbers = False
+        self.odd = ""  # what is odd about the answers of the present test, see oddity()
 
     def run(self, source):
         """Run a cell; return how it failed, and what it printed."""
@@ -279,8 +296,10 @@ class Cells:
         """Call a function that get() has named with each of the arguments; stop at the first failure."""
         replies = []
         for question in questions:
-            with redirect_stdout(Page()), redirect_stderr(Page()):
+            page = Page()
+            with redirect_stdout(page), redirect_stderr(Page()):
                 replies.append(self.carried(lambda one=question: self.returned(name, one)))
+            replies[-1] |= {"printed": True} if page.text else {}
             if "value" not in replies[-1]:
                 break
         return {"replies": replies}
@@ -303,7 +322,7 @@ class Cells:
 
     def put(self, names, values):
         """Take the student's values over, as data; return how those failed that are none, or complex."""
-        refused, self.numbers = {}, {}
+        refused, self.numbers, self.odd = {}, {}, ""
         for name in names:
             self.space.pop(name, None)
             about = values.get(name) or {}
@@ -318,7 +337,7 @@ class Cells:
                 if error:
                     refused[name] = error | {"words": error["words"].replace(" returned ", " is ", 1)}
                     continue
-                self.space[name] = value
+                self.space[name], self.odd = value, self.odd or oddity(name, value)
                 self.numbers |= {name: number} if number is not value else {}
             elif about:
                 refused[name] = {"kind": "TypeError", "words": str(about.get("words"))}
@@ -352,6 +371,9 @@ class Cells:
             if compares and not error and len(reached) == before:
                 error = {"kind": "AssertionError", "words": "nothing was compared: is something empty?"}
             late = error and error["kind"] == "TimeoutError"
+            if error and self.odd and not late:
+                more = f" Else: {error['words']}" if self.odd.endswith(SINGLE[3:]) else ""
+                error = {"kind": "AssertionError", "words": f"{self.odd}{more}"}
             for place in range(group, len(asserts) if late else group + 1):
                 if error and verdicts[place]["passed"]:
                     verdicts[place] = {**error, "passed": False}

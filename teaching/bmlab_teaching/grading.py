@@ -23,6 +23,7 @@ from .roster import Roster, remember
 from .sandbox import Limits
 
 HERE, READING = Path(__file__).parent, {"cpu": 60, "gigabytes": 4, "wall": 600}  # limits of reading one student
+NOT_YET = "what came last is not graded yet: the same command goes on from there"
 Report = Callable[[str], Any]
 
 
@@ -129,7 +130,11 @@ def grade(
             grade_new(new, rows, handouts, out, version, report, limits)
     except KeyboardInterrupt as problem:
         stopped = problem
-    for words in write_tables(out, load(records), handouts, roster):
+    rows = load(records)
+    for one in new if stopped else ():
+        row = rows.setdefault(one.key, Row(one.key, one.id, one.name))
+        row.remarks += [] if row.sent == digest(version, one.digest()) else [NOT_YET]
+    for words in write_tables(out, rows, handouts, roster):
         report(words)
     report(f"{len(sent)} students, {len(new)} of them new or changed: {out / 'class.html'}")
     if stopped:

@@ -187,8 +187,9 @@ def about_notebook(handout: Handout, lines: Sequence[Any]) -> dict:
         key, hints = (handout.name, one.answer), Counter()
         for line in lines:
             about = line.row.notebooks[handout.name]
-            verdicts = (verdict for test in one.tests for verdict in about["verdicts"].get(test, []))
-            first = next((verdict["words"] for verdict in verdicts if not verdict["passed"]), "")
+            verdicts = [verdict for test in one.tests for verdict in about["verdicts"].get(test, [])]
+            failures = [verdict["words"] for verdict in verdicts if not verdict["passed"]]
+            first = (about["errors"].get(one.answer) or failures[0]) if failures else ""  # the cause, if it is known
             hints.update([first] * bool(first))
         got = [line.points[key] for line in lines]
         marked = [points for points in got if points is not None]

@@ -42,8 +42,9 @@ class Roster:
 
     @cached_property
     def people(self) -> dict[int, list[str]]:
-        """Line -> the identity of its student; the head and Canvas' line of points are nobody."""
-        lines = {line: row[: self.column] for line, row in enumerate(self.table.cells) if line}
+        """Line -> the identity of its student, left of the marks; the head and Canvas' line of points are nobody."""
+        short = [""] * self.column  # a line may end before that column
+        lines = {line: (row + short)[: self.column] for line, row in enumerate(self.table.cells) if line}
         return {line: row for line, row in lines.items() if any(row) and not row[0].strip().startswith(POINTS_POSSIBLE)}
 
     @cached_property

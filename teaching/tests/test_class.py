@@ -15,6 +15,7 @@ from awkward_class import make_class
 from small_course import lines_of, short_notebook, walled
 
 from bmlab_teaching import grading
+from bmlab_teaching.roster import read_roster
 from bmlab_teaching.sandbox import Limits
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
@@ -105,9 +106,15 @@ def test_an_interrupted_run_keeps_what_is_done_and_goes_on_from_there(graded, tm
             raise KeyboardInterrupt
 
     grade = [source.parent, tmp_path / "returned", tmp_path / "graded"]
+    (tmp_path / "class.csv").write_text("Student,Login,Grade\nAnn,ann,\nBo,bo,\nCy,cy,\nDi,di,\n", encoding="utf-8")
     with pytest.raises(KeyboardInterrupt):
-        grading.grade(*grade, report=stop, limits=Limits(40))
-    assert len(lines_of(tmp_path / "graded")) < 4
+        grading.grade(*grade, report=stop, limits=Limits(40), roster=read_roster(tmp_path / "class.csv"))
+    lines = lines_of(tmp_path / "graded")
+    waiting = [name for name in ("ann", "bo", "cy") if "not graded yet" in lines[name]["remarks"]]
+    assert len(waiting) == 2 and all(not lines[name][source.stem] for name in waiting)
+    assert lines["Di di"]["remarks"] == "nothing came" and len(lines) == 5
     messages = []
     grading.grade(*grade, report=messages.append, limits=Limits(40))
-    assert len(lines_of(tmp_path / "graded")) == 4 and any(line.startswith("2 of 2") for line in messages)
+    lines = lines_of(tmp_path / "graded")
+    assert not any("not graded yet" in line["remarks"] for line in lines.values())
+    assert len(lines) == 5 and any(line.startswith("2 of 2") for line in messages)

@@ -272,7 +272,7 @@ def test_the_class_page_begins_with_what_a_teacher_looks_for(table, rows, tmp_pa
     text = (tmp_path / "graded/class.html").read_text()
     messages = ["it came under two names", "calls bmlab.exact", "Equal answers", "on average", "essay.pdf"]
     assert [text.index(one) for one in messages] == sorted(text.index(one) for one in messages)
-    assert text.count("<td><b>ann, bo</b></td>") == 1 and "Explain: explained; twice: the number 4711</td>" in text
+    assert text.count("<b>ann, bo</b><br>") == 1 and "Explain: explained; twice: the number 4711</div>" in text
 
 
 @pytest.mark.parametrize(
@@ -343,7 +343,7 @@ def test_the_same_answer_is_told_only_where_it_is_long(tmp_path):
         hand_in(tmp_path / "returned", student, "twice", answered(blank, RIGHT | {"double": double}))
     graded(tmp_path)
     page = (tmp_path / "graded/class.html").read_text(encoding="utf-8")
-    assert "<b>ann, bo</b></td><td>twice: 2. Do: double<" in page and page.count("<td><b>") == 1
+    assert "<b>ann, bo</b><br>twice: 2. Do: double<" in page and page.count("</b><br>") == 1
 
 
 def test_the_demo_class_has_the_marks_that_its_page_should_show(tmp_path):
@@ -362,3 +362,23 @@ def test_the_demo_class_has_the_marks_that_its_page_should_show(tmp_path):
 def test_a_formula_on_lines_of_its_own_stands_alone_and_one_within_a_line_does_not():
     alone, within = str(markdown("$$\nx^2\n$$")), str(markdown("so $x^2$ is"))
     assert 'display="block"' in alone and 'display="block"' not in within and "<msup>" in alone and "<msup>" in within
+
+
+def test_a_page_names_the_cause_first_and_what_is_true_of_an_answer(tmp_path):
+    """An error above its consequence; print for return, nothing for a value, and float32."""
+    blank = student_version(short_notebook(tmp_path))
+    answers = {
+        "ann": {"first": "scale = 1 / 0\nfirst = base * scale"},
+        "bo": {"double": "def double(x):\n    print(2 * x)"},
+        "cy": {"first": "first = print(base)", "double": "import numpy\ndef double(x):\n    return numpy.float32(x)"},
+    }
+    for student, some in answers.items():
+        hand_in(tmp_path / "returned", student, "twice", answered(blank, RIGHT | some))
+    graded(tmp_path)
+    pages = {student: page_of(tmp_path, student) for student in answers}
+    ann = pages["ann"][pages["ann"].index("<section>") : pages["ann"].index("</section>")]
+    assert "division by zero" in ann and "not defined" not in ann
+    assert "double prints and returns nothing: write return for print" in pages["bo"]
+    assert "first is None, nothing: write its value" in pages["cy"]
+    assert "double is in float32, which keeps seven digits: make it float64. Else: not twice" in pages["cy"]
+    assert "division by zero" in (tmp_path / "graded/class.html").read_text(encoding="utf-8")

@@ -54,6 +54,14 @@ def roster(tmp_path):
         (MOODLE, "", "utf-8", [row("", "weiss"), row("", "Ann OBrien")], [3, 1], ["Weiß"]),
         (MOODLE, "", "utf-8", [row("", "ann")], [1], ["Weiß", "Weiss"]),  # what stands before the @
         (EXPORT, "", "cp1252", [row("9001", "Ann O'Brien"), row("9002", "Weiß Bo")], [1, 2], []),
+        (
+            MOODLE + "Participant 2004,Cy\n",
+            "",
+            "utf-8",
+            [row("2001", "Ann")],
+            [1],
+            ["Weiß", "Weiss", "Cy"],
+        ),  # cut short
         (CANVAS, "Week 1 (815)", "utf-8", [row("4712", "weibo")], [4], ["O'Brien, Ann"]),
         (CANVAS, "", "utf-16", [row("", "bo_lee")], [4], ["O'Brien, Ann"]),
     ],
