@@ -24,6 +24,9 @@ PRINTED_CHARACTERS, ERROR_NAME_CHARACTERS = 2000, 200  # kept of a cell's output
 VALUE_CHARACTERS, VALUE_DEPTH = 2**24, 20  # of a value that travels, and of lists in lists in it
 MAX_ITERATOR_PARTS = 10**6  # that are read of an iterator
 MAGIC = re.compile(r"^([ \t]*)(?:[%!?].*|\w+[ \t]*=[ \t]*[%!].*|.*\?)$")
+WRITEFILE = re.compile(r"\s*%%(?:writefile|file)[ \t]+(-a[ \t]+)?(\S+)[ \t]*\n")
+NOT_HERE = ("ModuleNotFoundError", "ImportError", "FileNotFoundError", "URLError", "gaierror", "ConnectionError")
+LEFT_OUT = "{}. That line cannot run here and was left out; the rest of the cell was run"
 NOT_PLAIN = "{} is no plain value (a number, a text, an array, a machine, or a list of these)"
 DTYPE = re.compile(r"[<>|][biufcU]\d{1,4}")  # truth values, numbers and texts: nothing that could act
 PASSED = {"passed": True, "kind": "", "words": ""}
@@ -32,11 +35,20 @@ LISTS = {"list": list, "tuple": tuple, "set": set}
 
 
 def python(source: str) -> ast.Module:
-    """Return a cell as Python; if it is not, without its magic lines (%timeit, !ls, print?)."""
+    """Return a cell as Python; if it is not, without its magic lines (%timeit, !ls, print?); %%writefile writes."""
+    if found := WRITEFILE.match(source):
+        return ast.parse(f"open({found[2]!r}, {'a' if found[1] else 'w'!r}).write({source[found.end() :]!r})")
     try:
         return ast.parse(source)
     except SyntaxError:
         return ast.parse("\n".join(MAGIC.sub(r"\1pass", line) for line in source.split("\n")))
+
+
+def made_by(statement: ast.stmt) -> set[str]:
+    """Return the names that a statement would have made."""
+    loads = [one for node in ast.walk(statement) if isinstance(node, ast.Import | ast.ImportFrom) for one in node.names]
+    stored = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return stored | {one.asname or one.name.partition(".")[0] for one in loads}
 
 
 class Page(io.TextIOBase):
@@ -278,10 +290,26 @@ class Cells:
         """Run a cell; return how it failed, and what it printed."""
         page = Page()
         with redirect_stdout(page), redirect_stderr(page):
-            _, error = attempt(
-                lambda: exec(compile(python(source), "cell", "exec"), self.space), self.seconds, self.wall
-            )
-        return {"error": None if error and error["kind"] == "SystemExit" else error, "printed": page.text}
+            left_out, error = attempt(lambda: self.statements(python(source)), self.seconds, self.wall)
+        error = None if error and error["kind"] == "SystemExit" else error
+        return {"error": error or left_out, "printed": page.text}
+
+    def statements(self, cell: ast.Module) -> dict | None:
+        """Run a cell, but for statements that need a package, a file or a network that is not here; say the first."""
+        first, lost = None, set()
+        compile(cell, "cell", "exec")  # nothing is run of what is no Python
+        for statement in cell.body:
+            try:
+                exec(compile(ast.Module([statement], []), "cell", "exec"), self.space)
+            except (ImportError, OSError, NameError) as problem:
+                if type(problem).__name__ not in NOT_HERE and getattr(problem, "name", "") not in lost:
+                    raise
+                lost |= made_by(statement)
+                first = first or {
+                    "kind": type(problem).__name__,
+                    "words": LEFT_OUT.format(problem)[:PRINTED_CHARACTERS],
+                }
+        return first
 
     def get(self, names):
         """Return the values of names: data, or a mark for a function; nothing for names that do not exist."""
@@ -418,6 +446,7 @@ def main() -> None:
         limit_processes(int(sys.argv[3]), int(sys.argv[4]))
     if os.path.isdir("/warm"):
         shutil.copytree("/warm", os.environ["HOME"], dirs_exist_ok=True)
+    sys.path.insert(0, "")  # files beside a notebook, and those that %%writefile writes
     requests, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
     nowhere = os.open(os.devnull, os.O_RDWR)
     for channel in 0, 1, 2:

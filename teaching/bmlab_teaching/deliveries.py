@@ -30,7 +30,11 @@ PLATFORMS = [  # prefixes of the platform before the name that a student chose
 ]
 MAX_NAME_BYTES = 120  # bytes of a name, to which others are joined: file systems take 255
 UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff/\\:*?"<>|]')
-SKIPPED = re.compile(r"__MACOSX$|\._|\.|Thumbs\.db$|desktop\.ini$|__pycache__$", re.IGNORECASE)
+SKIPPED = re.compile(  # folders and files that systems and programs make; other names with a dot are a student's
+    r"(?:__MACOSX|__pycache__|Thumbs\.db|desktop\.ini|\.DS_Store|\.git|\.ipynb_checkpoints|\.venv|\.ipython|\.jupyter"
+    r"|\.cache|\.config|\.local|\.conda|\.idea|\.vscode|\.trash.*|\.~.*|\._.*)$",
+    re.IGNORECASE,
+)
 COPY = re.compile(r"(?:[ _-]?\((\d+)\)|[ _-]?[Cc]opy ?(\d*)|-(\d{1,2}))$")
 
 
@@ -86,6 +90,12 @@ def name_in_zip(about: zipfile.ZipInfo) -> str:
         return about.filename if about.flag_bits & 0x800 else about.filename.encode("cp437").decode()
     except ValueError:
         return about.filename
+
+
+def own_name(name: str) -> str:
+    """The name that a student gave to a file, without what a platform wrote before it."""
+    found = next((match for match in (one.match(name) for one in PLATFORMS) if match), None)
+    return name[found.end() :].lstrip("_ ") or name if found else name
 
 
 def tidy(name: str) -> str:

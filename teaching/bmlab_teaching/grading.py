@@ -5,15 +5,18 @@ Before anybody is graded the solution is, and null answers are: it must score fu
 """
 
 import json
+import re
+import shutil
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import sandbox
 from .children import Work, in_children
 from .course import Handout, digest, handout, of_files
-from .deliveries import Sender, senders
+from .deliveries import Sender, own_name, senders, tidy
 from .judging import judge
 from .marks import changed, write_tables
 from .matching import Plan, plan, which
@@ -22,6 +25,7 @@ from .reading import Reader, TooMuch, is_notebook, read_cells
 from .roster import Roster, remember
 from .sandbox import Limits
 
+MAX_BESIDE = 99  # files beside a notebook that travel with it
 HERE, READING = Path(__file__).parent, {"cpu": 60, "gigabytes": 4, "wall": 600}  # limits of reading one student
 NOT_YET = "what came last is not graded yet: the same command goes on from there"
 Report = Callable[[str], Any]
@@ -48,6 +52,18 @@ class Row:
         target.with_suffix(".part").replace(target)
 
 
+class Copy(NamedTuple):
+    """A copy of a notebook that came: those with answers count before others, then the later one."""
+
+    answers: bool
+    order: str  # of the platform
+    when: tuple
+    stage: int
+    rest: tuple
+    name: str
+    plan: Plan
+
+
 def load(folder: Path) -> dict[str, Row]:
     """Return key -> row of all students who were ever graded into a folder, in their order."""
     rows = [Row(**json.loads(path.read_text(encoding="utf-8"))) for path in folder.glob("*.json")]
@@ -66,11 +82,14 @@ def course(notebooks: Path) -> dict[str, Handout]:
     return found
 
 
-def read(sender: Sender, handouts: Mapping[str, Handout]) -> dict:
-    """Return the plan of each notebook that a student sent, and a remark on files that do not count."""
+def read(sender: Sender, handouts: Mapping[str, Handout], place: Path) -> dict:
+    """Return the plan of each notebook that a student sent, and a remark on files that do not count.
+
+    place    takes the files that are no notebooks, for the submission to read
+    """
     from .pages import calls, code, shape
 
-    reader, best = Reader(), {}
+    reader, copies, beside = Reader(), defaultdict(list), {}
     remarks, others = [], []
     try:
         for file in reader.files_of(sender.sources):
@@ -81,28 +100,57 @@ def read(sender: Sender, handouts: Mapping[str, Handout]) -> dict:
                 remarks.append(f"{file.name}: {problem}")
                 continue
             if name is None:
-                others.append(f"{file.name}: {file.problem or 'no notebook of this course'}")
+                about = f"{file.name}: {file.problem or 'no notebook of this course'}"
+                (remarks if file.problem and is_notebook(file) else others).append(about)
+                beside |= {} if file.problem or readable else {tidy(own_name(file.name)): file.data}
                 continue
             found = plan(handouts[name], cells)
             answers = len(found.open) < len(handouts[name].exercises)
-            if name in best:
-                remarks.append(f"{name}: more than one copy; graded is the last that has answers")
-            if name not in best or (answers, file.order) > best[name][0]:
-                best[name] = (answers, file.order), found, file.order[0]
+            order, when, *rest = file.order
+            copies[name].append(Copy(answers, order, when, stage(file.name), tuple(rest), file.name, found))
     except TooMuch as problem:
         remarks.append(str(problem))
-    remarks += others if not best else []
+    remarks += others if not copies else []
+    sent = kept_beside(place, beside) if copies else ""
     plans = {}
-    for name, (_, found, order) in best.items():
+    for name, some in copies.items():
+        some.sort(key=lambda one: one[:5])
+        best, found = some[-1], some[-1].plan
+        remarks += [f"{name}: {why(some[-2], best, len(some))}"] if some[1:] else []
         stubs = {one.answer for one in handouts[name].exercises if one.answer in found.open}
         about = {
             key: {"open": key in stubs, "source": source[:20_000], "shape": shape(source), "words": digest(source)}
             | {"html": code(source) if key in handouts[name].made else "", "calls": calls(source)}
             for key, source in found.answers.items()
         }
-        outer = next((place for one, place, *_ in sender.sources if one == order), "")
-        plans[name] = {"plan": list(found), "answers": about, "outer": outer}
+        outer = next((place for one, place, *_ in sender.sources if one == best.order), "")
+        plans[name] = {"plan": list(found), "answers": about, "outer": outer, "beside": sent}
     return {"remarks": list(dict.fromkeys(remarks))[:9], "plans": plans}
+
+
+def stage(name: str) -> int:
+    """How late a file's name says that it is: -1 for old ones and drafts, 1 for the last, 0 if it says nothing."""
+    words = set(re.split(r"[\W_\d]+", name.lower()))
+    return bool(words & {"final", "finished", "last", "new"}) - bool(words & {"old", "draft", "backup", "bak", "copy"})
+
+
+def why(other: Copy, best: Copy, count: int) -> str:
+    """Return the name of the copy that counts, of several, and the reason."""
+    reason = "it came last" if other[:3] != best[:3] else "their times are equal, and its name says so"
+    reason = "it alone has answers" if best.answers and not other.answers else reason
+    return f"{count} copies came; graded is {best.name}: {reason}"
+
+
+def kept_beside(place: Path, files: Mapping[str, bytes]) -> str:
+    """Write the files that came beside a notebook, and return their folder, "" for none; links and folders stay out."""
+    if not files:
+        return ""
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    for name, data in [pair for pair in files.items() if pair[0] not in ("", "tables")][:MAX_BESIDE]:
+        (place / name).write_bytes(data)
+        (place / name).chmod(0o444)
+    return str(place.resolve())
 
 
 def grade(
@@ -161,20 +209,22 @@ def grade_new(
     """Read new students, run changed notebooks, and save each row as it is done."""
     records = out / "records"
     works, waiting = [], {}
-    for sender, found, problem in in_children([Work(one, read, (one, handouts)) for one in new], **READING):
+    readings = [Work(one, read, (one, handouts, records / "beside" / digest(one.key))) for one in new]
+    for sender, found, problem in in_children(readings, **READING):
         row = rows.setdefault(sender.key, Row(sender.key, sender.id, sender.name))
         row.doubts = sender.doubts
         row.remarks = [f"could not be read: {problem}"] if problem else found["remarks"]
         for name, about in found["plans"].items() if found else ():
             earlier = row.notebooks.get(name)
             answered = not all(one["open"] for one in about["answers"].values())
-            now = digest(version, about["plan"])
+            files = of_files(Path(about["beside"]).iterdir()) if about["beside"] else ""
+            now = digest(version, about["plan"], files)
             if earlier and not answered and not all(one["open"] for one in earlier["answers"].values()):
                 row.remarks.append(f"{name}: a blank copy that came later was left aside")
             elif not earlier or earlier["digest"] != now:
                 steps, *rest = about["plan"]
                 todo = Plan([tuple(step) for step in steps], *rest)
-                works.append(Work((row, name, now, about), judge, (handouts[name], todo, limits)))
+                works.append(Work((row, name, now, about), judge, (handouts[name], todo, limits, about["beside"])))
         row.sent = digest(version, sender.digest()) if found else ""
         waiting[row.key] = sum(work.key[0] is row for work in works)
         if not waiting[row.key]:
@@ -186,7 +236,7 @@ def grade_new(
         sandbox.warm_home(warm, limits.trust)
     limits = limits._replace(warm=str(warm.resolve()))
     prove({work.key[1] for work in works}, handouts, records / "proofs", version, limits)
-    works = [work._replace(given=(*work.given[:2], limits)) for work in works]
+    works = [work._replace(given=(*work.given[:2], limits, work.given[3])) for work in works]
     room = {"cpu": limits.seconds, "gigabytes": limits.gigabytes, "wall": limits.wall + 60}
     for done, (key, found, problem) in enumerate(in_children(works, **room), 1):
         row, name, now, about = key

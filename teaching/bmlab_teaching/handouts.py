@@ -20,6 +20,8 @@ Install once, here, with Python 3.11 or newer; it takes some seconds (the lock h
 (.venv/bin/pip does the same as uv, in a minute or two. On Windows, .venv\\Scripts in the place of .venv/bin.)
 Open it: .venv/bin/jupyter lab
 Answer where it says that your answer goes there, keep the locked cells below, and hand in each notebook saved.
+What you hand in is run with the packages above, NumPy, SciPy, Matplotlib, pandas, scikit-learn and Numba among them,
+and without a network. A line that needs more is left out. Hand in files that your notebook reads or imports beside it.
 """
 
 

@@ -30,8 +30,8 @@ def failed(kind: object, words: object) -> Verdict:
 class Judge:
     """The two processes of a submission."""
 
-    def __init__(self, handout: Handout, student: str, limits: Limits):
-        self.handout, self.number, self.limits = handout, student, limits
+    def __init__(self, handout: Handout, student: str, limits: Limits, beside: str = ""):
+        self.handout, self.number, self.limits, self.beside = handout, student, limits, beside
         self.until = monotonic() + limits.wall
         self.ended, self.flags = "", []
         self.steps, self.reached = iter(handout.referee), set()
@@ -42,7 +42,8 @@ class Judge:
 
     def started(self, spent: float) -> Sandbox:
         """Start the submission's process."""
-        return Sandbox(self.handout.tables, self.limits, share=0.4, until=self.until, spent=spent)
+        more = {"until": self.until, "spent": spent, "beside": self.beside}
+        return Sandbox(self.handout.tables, self.limits, share=0.4, **more)
 
     def close(self) -> None:
         """End both."""
@@ -118,14 +119,17 @@ class Judge:
         return verdicts
 
 
-def judge(handout: Handout, plan: Plan, limits: Limits) -> Mapping:
-    """Return the result of each answer: its output, its failure, and the verdicts of its tests."""
+def judge(handout: Handout, plan: Plan, limits: Limits, beside: str = "") -> Mapping:
+    """Return the result of each answer: its output, its failure, and the verdicts of its tests.
+
+    beside    a folder of the files that came with the notebook, which its process may read; "" for none
+    """
     printed: dict[str, str] = {}
     errors: dict[str, str] = {}
     verdicts: dict[str, list[Verdict]] = {}
     if set(plan.open) >= {one.answer for one in handout.exercises}:
         return {"printed": printed, "errors": errors, "verdicts": verdicts, "flags": []}
-    both = Judge(handout, plan.student, limits)
+    both = Judge(handout, plan.student, limits, beside)
     ended: dict[str, str] = {}  # answers that ended their process, and why
     answer_of = {test: one.answer for one in handout.exercises for test in one.tests}
     try:

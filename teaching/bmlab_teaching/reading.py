@@ -17,7 +17,11 @@ from .deliveries import SKIPPED, as_text, name_in_zip, without_copy
 
 MAX_FILE_BYTES, MAX_DELIVERY_BYTES = 30 * 2**20, 200 * 2**20  # bytes of a file, and of a delivery
 MAX_PARTS, MAX_ZIP_DEPTH = 2000, 2  # files of a delivery, and cells of a notebook; zips in zips
+PACKED = re.compile(r"\.(tar|t?gz|tbz|bz2|xz|7z|rar|zst)$", re.IGNORECASE)
 NOTEBOOK = re.compile(r"\.(ipynb|json)\b|\.ipynb", re.IGNORECASE)
+
+
+TOO_LARGE = f"it is larger than {MAX_FILE_BYTES // 2**20} MB, so it is not read; clear the outputs of a notebook"
 
 
 class File(NamedTuple):
@@ -101,9 +105,11 @@ class Reader:
 
     def opened(self, name: str, data: bytes, when: tuple, depth: int) -> Iterator[File]:
         """Yield a file as it is, or its members if it is a zip (but not an office document, which is a zip, too)."""
-        if PurePosixPath(name).suffix.lower() not in ("", ".zip") or not zipfile.is_zipfile(io.BytesIO(data)):
+        if PACKED.search(name):
+            yield File(name, b"", "it is packed in a way that is not read; a zip is, and the notebook itself", when)
+        elif PurePosixPath(name).suffix.lower() not in ("", ".zip") or not zipfile.is_zipfile(io.BytesIO(data)):
             large = len(data) > MAX_FILE_BYTES
-            yield File(name, b"" if large else data, f"it is larger than {MAX_FILE_BYTES // 2**20} MB" * large, when)
+            yield File(name, b"" if large else data, TOO_LARGE * large, when)
         elif depth == MAX_ZIP_DEPTH:
             yield File(name, b"", "it is a zip in a zip in a zip", when)
         else:
@@ -124,7 +130,8 @@ def is_notebook(file: File) -> bool:
 def read_cells(data: bytes) -> list[Cell]:
     """Return the cells of a notebook, were it damaged elsewhere; ValueError if there are none."""
     try:
-        notebook = json.loads(data.decode("utf-8-sig", errors="replace"))
+        encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+        notebook = json.loads(data.decode(encoding, errors="replace"))
         sheets = [notebook] if "cells" in notebook else notebook["worksheets"]  # these had format 3, before 2015
         cells = [cell_of(cell) for sheet in sheets for cell in sheet["cells"]]
     except (ArithmeticError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:

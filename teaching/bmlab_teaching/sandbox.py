@@ -151,10 +151,11 @@ class Sandbox:
 
     share   what one answer may take of the seconds and of the wall, should nothing inside end it
     until   when it ends by the clock
+    beside  a folder of files that stand beside the notebook, to be read only; "" for none
     spent   processor seconds that were used before, of those in `limits`
     """
 
-    def __init__(self, tables: Iterable[str], limits: Limits, *, share=1.0, until=inf, spent=0.0):
+    def __init__(self, tables: Iterable[str], limits: Limits, *, share=1.0, until=inf, spent=0.0, beside=""):
         self.limits, self.share = limits, share
         self.until, self.spent = until, spent
         self.ended, self.deciding = "", threading.Lock()  # held by whoever begins or ends a request
@@ -164,6 +165,8 @@ class Sandbox:
         if self.work:
             home = self.work.name
             shutil.copytree(limits.warm or home, home, dirs_exist_ok=True)
+            for file in Path(beside).iterdir() if beside else ():
+                shutil.copy(file, home)
             for table in tables:
                 (Path(home) / "tables").mkdir(exist_ok=True)
                 shutil.copy(table, Path(home) / "tables")
@@ -174,6 +177,8 @@ class Sandbox:
             mounts += ["--perms", "0755", "--dir", "/course/tables"]  # or only root could look into it
             for table in tables:
                 mounts += ["--ro-bind", table, f"/course/tables/{Path(table).name}"]
+            for file in sorted(Path(beside).iterdir()) if beside else ():
+                mounts += ["--ro-bind", str(file), f"/course/{file.name}"]
             more, files = stack.enter_context(filtered())
             wrap = [*(group(int(1024 * limits.gigabytes)) if limits.grouped else ()), *bubblewrap(*more, *mounts)]
         self.process = subprocess.Popen(

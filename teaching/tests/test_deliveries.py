@@ -10,19 +10,20 @@ from copy import deepcopy
 import nbformat
 import pytest
 from awkward_class import Kit, dumped, zipped
-from small_course import RIGHT, TWICE, graded, lines_of, short_notebook, story_cells, walled
+from small_course import RIGHT, TWICE, answered, graded, hand_in, lines_of, page_of, short_notebook, story_cells, walled
 
 from bmlab import widgets
 from bmlab_teaching.children import Work, in_children
 from bmlab_teaching.course import handout
 from bmlab_teaching.deliveries import senders
-from bmlab_teaching.grading import grade, read
+from bmlab_teaching.grading import Copy, grade, read, stage, why
 from bmlab_teaching.marks import shortcuts
-from bmlab_teaching.matching import plan
+from bmlab_teaching.matching import Plan, plan
 from bmlab_teaching.pages import calls
 from bmlab_teaching.reading import Reader, read_cells
 from bmlab_teaching.sandbox import Limits
 from bmlab_teaching.slicing import names, needed_cells
+from bmlab_teaching.working_copies import student_version
 
 NAMES = ["01_theory", "02_exact_z"]
 
@@ -167,7 +168,11 @@ def imported_by_reading(*given):
 def test_a_process_that_reads_a_student_has_nothing_left_to_import(tmp_path, kit):
     """Four tenths of a second for each student, else."""
     (tmp_path / "in.zip").write_bytes(zipped(ann_10_9_twice=dumped(kit.answered())))
-    given = senders(tmp_path / "in.zip", ["twice"])[0], {"twice": handout(tmp_path / "sources/twice.ipynb")}
+    given = (
+        senders(tmp_path / "in.zip", ["twice"])[0],
+        {"twice": handout(tmp_path / "sources/twice.ipynb")},
+        tmp_path / "kept",
+    )
     works = [Work("ann", imported_by_reading, given)]
     assert [*in_children(works, cpu=60, gigabytes=4, wall=600)] == [("ann", [True, []], "")]
 
@@ -389,3 +394,83 @@ def test_other_trials_of_a_blank_are_another_course(tmp_path, what):
     blank.metadata[what] = {"cases": "[rng.uniform()]", "slips": {"return x": "negative numbers keep their sign"}}[what]
     nbformat.write(source, path)
     assert handout(path).digest != before
+
+
+ELSEWHERE = {  # what works where a student works, and not here -> code above an answer, files beside it
+    "a drive": (
+        "from google.colab import drive\ndrive.mount('/content/drive')\nimport os\nos.chdir('/content/drive')",
+        {},
+    ),
+    "a package": ("!pip install seaborn\nimport seaborn as sns\nsns.set_theme()\n%matplotlib inline", {}),
+    "a download": ("import urllib.request\nurllib.request.urlretrieve('http://x.invalid/scale.csv', 'scale.csv')", {}),
+    "a module": ("from helpers import one", {"helpers.py": "one = 1"}),
+    "a table": ("one = float(open('scale.csv').read())", {"scale.csv": "1.0"}),
+}
+
+
+@walled
+@pytest.mark.parametrize("case", ELSEWHERE)
+def test_a_line_that_cannot_run_here_takes_nothing_else_with_it_and_files_travel(case, tmp_path):
+    source, files = ELSEWHERE[case]
+    more = "base * one" if files else "base"
+    blank = student_version(short_notebook(tmp_path))
+    hand_in(tmp_path / "returned", "ann", "twice", answered(blank, RIGHT | {"first": f"{source}\nfirst = {more}"}))
+    for name, text in files.items():
+        (tmp_path / "returned/ann" / name).write_text(text)
+    assert graded(tmp_path)["ann"]["twice"] == "3"
+    page = page_of(tmp_path, "ann")
+    assert files or "That line cannot run here and was left out" in page
+
+
+@walled
+def test_files_are_read_only_change_a_mark_with_them_and_reach_nobody_else(tmp_path):
+    blank = student_version(short_notebook(tmp_path))
+    writes = "open('scale.csv', 'w').write('2')\nfirst = base"
+    for student, first in (("ann", "first = float(open('scale.csv').read())"), ("bo", writes), ("cy", writes)):
+        hand_in(tmp_path / "returned", student, "twice", answered(blank, RIGHT | {"first": first}))
+    for student in ("ann", "bo"):
+        (tmp_path / f"returned/{student}/scale.csv").write_text("1")
+    lines = graded(tmp_path)
+    assert [lines[student]["twice"] for student in ("ann", "bo", "cy")] == ["3", "2", "3"]
+    (tmp_path / "returned/ann/scale.csv").write_text("7.5")
+    assert graded(tmp_path)["ann"]["twice"] == "2"
+
+
+@walled
+def test_a_cell_that_writes_a_file_is_a_file_to_import(tmp_path):
+    blank = student_version(short_notebook(tmp_path))
+    own = answered(blank, RIGHT | {"first": "from helper import one\nfirst = base * one"})
+    own.cells.insert(1, nbformat.v4.new_code_cell("%%writefile helper.py\none = 1"))
+    hand_in(tmp_path / "returned", "ann", "twice", own)
+    assert graded(tmp_path)["ann"]["twice"] == "3"
+
+
+def test_what_is_read_in_another_form_or_not_at_all_has_a_sentence(tmp_path):
+    """UTF-16 and folders with a dot are read; the others say what to send."""
+    source = short_notebook(tmp_path)
+    text = nbformat.writes(answered(student_version(source)))
+    folder = tmp_path / "returned/ann/.hidden"
+    folder.mkdir(parents=True)
+    (folder / "twice.ipynb").write_bytes(text.encode("utf-16"))
+    for student, name, data in (("bo", "work.tar.gz", b"x"), ("cy", "twice.ipynb", b" " * (30 * 2**20 + 1))):
+        (tmp_path / "returned" / student).mkdir()
+        (tmp_path / "returned" / student / name).write_bytes(data)
+    found = {
+        one.name: read(one, {"twice": handout(source)}, tmp_path / "kept")
+        for one in senders(tmp_path / "returned", ["twice"])
+    }
+    assert found["ann"]["plans"] and not found["ann"]["remarks"]
+    assert "packed in a way that is not read; a zip is" in found["bo"]["remarks"][0]
+    assert "larger than 30 MB" in found["cy"]["remarks"][0] and "clear the outputs" in found["cy"]["remarks"][0]
+
+
+def test_of_equal_times_the_name_decides_and_says_so():
+    assert [stage(name) for name in ("hw_old.ipynb", "hw.ipynb", "hw_final2.ipynb", "cold.ipynb")] == [-1, 0, 1, 0]
+    copies = sorted(
+        Copy(True, "", (1,), stage(name), (0, name), name, Plan([], {}, [], "")) for name in ("a_final", "b_old", "c")
+    )
+    assert copies[-1].name == "a_final" and why(copies[-2], copies[-1], 3).endswith(
+        "a_final: their times are equal, and its name says so"
+    )
+    late, blank = copies[1]._replace(when=(2,)), copies[1]._replace(answers=False)
+    assert "c: it came last" in why(copies[-1], late, 2) and "it alone has answers" in why(blank, late, 2)
