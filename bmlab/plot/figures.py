@@ -88,13 +88,13 @@ def show(alt: str) -> None:
     plt.close()
 
 
-def png(figure: Figure, **metadata: str) -> tuple[str, int, int]:
+def png(figure: Figure, enlarged: float = 1, **metadata: str) -> tuple[str, int, int]:
     """Return a figure as base64 text with two pixels a point of the screen, and its width and height there."""
     from PIL import Image
     from PIL.PngImagePlugin import PngInfo
 
     drawn, reduced, texts = BytesIO(), BytesIO(), PngInfo()
-    figure.savefig(drawn, format="png", dpi=200, bbox_inches="tight", pad_inches=MARGIN)
+    figure.savefig(drawn, format="png", dpi=200 * enlarged, bbox_inches="tight", pad_inches=MARGIN)
     with Image.open(drawn) as image:
         for key, text in metadata.items():
             texts.add_text(key, text)

@@ -12,7 +12,7 @@ function alive(mount) {
         if (here === null && patience) setTimeout(() => owner.offer(img, patience - 1), 100);
         if (shown.has(img) || state() === "gone" || !(here ?? !patience)) return;
         img.alt = model.get("alt");
-        const el = make("div");
+        const el = make("div", { style: `min-height: ${img.height}px` });  // so nothing below it moves up
         img.style.display = "none";
         img.after(el);  // before it is drawn in: only what stands in a page has that page's colours
         const unmount = mount(model, el);

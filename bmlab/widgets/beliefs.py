@@ -54,6 +54,7 @@ class ConditionalView(BeliefView):
     ConditionalView(BoltzmannMachine(n=3, couplings=3, T=1))
     """
 
+    enlarged = 1.2
     _esm = script("sampler.js", "graph.js", "beliefs.js", "conditional.js")
     alt = traitlets.Unicode(
         "A machine with units held; each other disc is as blue as its unit is then likely to be +1."
@@ -99,6 +100,7 @@ class MeanFieldView(BeliefView):
     MeanFieldView(BoltzmannMachine(n=9, couplings=12, sparse, T=1))
     """
 
+    enlarged = 1.16
     _esm = script("sampler.js", "graph.js", "beliefs.js", "averages.js")
     alt = traitlets.Unicode(
         "A machine with units of -1 or +1 beside one with their means, and three means of the unit in the middle."
@@ -158,6 +160,7 @@ class MessageView(BeliefView):
     MessageView(BoltzmannMachine(n=4, couplings=3, sparse, T=1))
     """
 
+    enlarged = 1.2
     _esm = script("sampler.js", "graph.js", "beliefs.js", "propagation.js", "messages.js")
     alt = traitlets.Unicode(
         "A machine in rows below its root: arrows of messages, how probable +1 then seems to each unit, and is."

@@ -30,6 +30,7 @@ class ChainsView(ModelView):
     """
 
     max_units = 25
+    enlarged = 1.1
     _esm = script("sampler.js", "chains.js")
     headline = traitlets.Unicode("Twelve chains of one machine: would you believe one?").tag(sync=True)
     alt = traitlets.Unicode("Averages of twelve chains, sweep by sweep: six from all +1, six from all -1.").tag(

@@ -91,7 +91,7 @@ function mount(model, el) {
   web.canvas.classList.add("bml-web");
 
   // All of its dreams
-  const wall = wallOf(mind.dreams.length, [H, W], 5, `${mind.dreams.length} dreams of the machine, that begin in noise`);
+  const wall = wallOf(mind.dreams.length, [H, W], 6, `${mind.dreams.length} dreams of the machine, that begin in noise`);
   const hang = (part) => wall.hang(mind.dreams, tones, part);
   const describe = () => {  // for who does not see them
     const equal = patterns.map((p) => mind.dreams.filter((s) => s.every((x, i) => x === p[i])).length);
@@ -117,7 +117,7 @@ function mount(model, el) {
   const free = button("Let go", () => { held.fill(0); hold(); });
   const HELD = "Held in every dream at once. Such dreams are not free, and nothing is learnt from them.";
   const SAID = {
-    11: "Each weight changes until the dreams agree with what it is shown.",
+    11: "Each weight changes until the dreams agree with what it is shown. Press a cell to hold it.",
     10: "Without the second half nothing ever says enough: the weights grow, and the dreams freeze where they are.",
     "01": "Unlearning is the second half alone: what is dreamt together is pulled apart. No letter is shown.",
     "00": "Without both halves nothing changes. It only dreams.",
@@ -165,15 +165,14 @@ function mount(model, el) {
   const root = frame(el, "draw", probe, make("p", { class: "bml-headline" }, model.get("headline")), make("div", { class: "bml-dreamer" },
     column("shown", "It is shown", shelf, paper.canvas, paper.spoken,
       make("div", { class: "bml-buttons" }, keep, eraser)),
-    column("weights", "The weights of the cell you point at", web.canvas, web.spoken,
-      make("p", { class: "bml-note" }, gap, " largest gap between shown and dreamt"),
-      make("p", { class: "bml-note bml-scale" }, "0: none", make("span", { class: "bml-lane" }, share), "2: opposite"),
-      note([colours.together, "━", "together"], [colours.apart, "━", "apart"], "   Press a cell to hold it.")),
-    column("dreams", "It dreams", wall.canvas, make("div", { class: "bml-buttons" }, signs, free))));
+    column("weights", "Weights of the cell you point at", web.canvas, web.spoken,
+      make("div", { class: "bml-buttons" }, note([colours.together, "━", "together"], [colours.apart, "━", "apart"]), free)),
+    column("dreams", "It dreams", wall.canvas, make("p", { class: "bml-note" }, gap, " largest gap, shown − dreamt"),
+      make("p", { class: "bml-note bml-scale" }, "0: none", make("span", { class: "bml-lane" }, share), "2: opposite"))));
   const run = player(root, step), twoDigits = (v) => v.toFixed(2);
   const heat = slider("heat", { min: 0.2, max: 3, step: 0.05, value: 1, show: twoDigits }, (v) => { rule.T = v; });
   root.querySelector(".bml-headline").after(
-    make("div", { class: "bml-buttons" }, run.control, teach, unlearn, again, heat.el));
+    make("div", { class: "bml-buttons" }, run.control, teach, unlearn, again, signs, heat.el));
   root.append(
     make("p", { class: "bml-rule" }, "change of a weight = rate × ( ", halves[0], " − ", halves[1], " )"), words,
     ...(address ? [make("div", { class: "bml-buttons" }, send)] : []));

@@ -39,6 +39,7 @@ class DrawView(View):
     """
 
     needs_no_kernel = True
+    enlarged = 1.3
     _esm = script("sampler.js", "learner.js", "pad.js", "dreams.js", "draw.js")
     alt = traitlets.Unicode(
         "Patterns, what a machine has learnt of them as the weights of one cell, and thirty of its dreams."

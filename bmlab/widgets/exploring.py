@@ -49,6 +49,7 @@ def explore(draw: Callable, /, **controls: tuple | list) -> Explorer:
 class Explorer(View):
     """A function that draws, and the stops of its sliders."""
 
+    enlarged = 1
     _esm = script("explore.js")
     controls = traitlets.List().tag(sync=True)
 

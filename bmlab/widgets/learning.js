@@ -50,7 +50,7 @@ function mount(model, el) {
   const clamped = matrix("awake: the data", 1), free = matrix("asleep: the dreams", 1), weights = matrix("weights");
 
   // The moments against each other
-  const scatter = axes(270, 180, {
+  const scatter = axes(230, 215, {
     x: [-1.05, 1.05], y: [-1.05, 1.05], xticks: [-1, 0, 1], yticks: [-1, 0, 1],
     xlabel: "awake (data)", ylabel: "asleep (dreams)", title: "Free moments against clamped ones",
   });
@@ -142,11 +142,12 @@ function mount(model, el) {
     pick(pairs[(now + moves[event.key] + pairs.length) % pairs.length]);
   });
   const buttons = make("div", { class: "bml-buttons" });
-  const root = frame(el, "learning", make("p", { class: "bml-headline" }, model.get("headline")), three,
-    note([colours.together, "■", "together"], [colours.apart, "●", "apart"]), buttons,
+  const root = frame(el, "learning", make("p", { class: "bml-headline" }, model.get("headline")),
     make("div", { class: "bml-pair" },
-      make("div", { class: "bml-half" }, scatter.svg, note([own, "■", "correlations"], [own, "○", "means"])),
-      make("div", { class: "bml-column" }, trace, make("p", { class: "bml-note" }, heading, numbers), words)));
+      make("div", { class: "bml-squares" }, three, note([colours.together, "■", "together"], [colours.apart, "●", "apart"])),
+      make("div", { class: "bml-half" }, scatter.svg, note([own, "■", "correlations"], [own, "○", "means"]))),
+    buttons, make("div", { class: "bml-pair" }, make("div", { class: "bml-half" }, trace),
+      make("div", { class: "bml-column" }, make("p", { class: "bml-note" }, heading, numbers), words)));
   const kernel = asker(model, root, (answer) => {
     if (answer.from !== frames.length) return;
     frames.push(...answer.frames);

@@ -35,6 +35,7 @@ class LearningView(View):
     LearningView(3 units, exact)
     """
 
+    enlarged = 1
     _esm = script("learning.js")
     alt = traitlets.Unicode(
         "Squares of correlations, of the data and of the machine that learns them, its weights, and the climb so far."

@@ -129,8 +129,8 @@ function mount(model, el) {
   });
   if (corners) corners.svg.style.display = "none";
   const root = frame(el, "machine", make("p", { class: "bml-headline" }, model.get("headline")), make("div", { class: "bml-pair" }, make("div", { class: "bml-stage" }, svg),
-    make("div", { class: "bml-column" }, bars, ...(shape ? [corners.svg] : []), key)),
-    story, numbers);
+    make("div", { class: "bml-column" }, bars, ...(shape ? [corners.svg] : []), key),
+    make("div", { class: "bml-told" }, story, numbers)));
   const run = player(root, step), rates = [2, 10, 60, 600, 6000, 60000];
   const alone = (then) => () => { age = NaN; run.toggle(false); then(); };
   const pace = slider("updates a second", {
@@ -146,8 +146,7 @@ function mount(model, el) {
     make("div", { class: "bml-controls" },
       slider("temperature T", { min: 0.1, max: 5, step: 0.05, value: T, show: (v) => v.toFixed(2) },
         (v) => { T = v; restart(); }).el, pace.el),
-    note("Press a unit to hold it at +1, again for −1, again to free it: the bars become conditional. " +
-      "Press a bar to set its state."));
+    note("Press a unit: held at +1, at −1, free again; the bars become conditional. Press a bar: its state."));
   restart();
   return run.stop;
 }

@@ -292,7 +292,7 @@ def dreamt(headline: str, patterns: np.ndarray, weights: np.ndarray, dreams: np.
         plot.images(rows, inside(ax, 0, 34, wide, 290), shape, columns=columns).set_anchor("NW")
 
     sheet(shown, patterns[:6], 150, 1 if len(patterns) < 4 else 2)
-    sheet(wall, dreams, 320, 5)
+    sheet(wall, dreams, 320, 6)
     height, width = shape
     cell = 290 / max(shape)
     row, column = np.divmod(np.arange(height * width), width)

@@ -31,6 +31,7 @@ class StatesView(ModelView):
     StatesView(BoltzmannMachine(n=10, couplings=45, T=1))
     """
 
+    enlarged = 1.12
     _esm = script("sampler.js", "graph.js", "states.js")
     headline = traitlets.Unicode("Each unit that is held halves what there is to add up").tag(sync=True)
     alt = traitlets.Unicode(

@@ -35,6 +35,7 @@ class UpdateView(ModelView):
     """
 
     max_units = 4
+    enlarged = 1.2
     _esm = script("sampler.js", "graph.js", "update.js")
     headline = traitlets.Unicode("A unit turns +1 when u falls below its p(+1)").tag(sync=True)
     alt = traitlets.Unicode(

@@ -46,6 +46,7 @@ def script(*names: str) -> str:
 class View(AnyWidget):
     """Show `picture`, alive if it can be; a subclass has _esm, alt, a figure to store and the state of its page."""
 
+    enlarged = 1.25  # its picture is as high as the view that takes its place on a laptop's screen
     needs_no_kernel = False  # then page.py brings it to life in a file: its state is small enough to be stored
     _css = (WIDGETS_FOLDER / "view.css").read_text(encoding="utf-8")
     alt = traitlets.Unicode().tag(sync=True)  # the figure in words
@@ -55,8 +56,8 @@ class View(AnyWidget):
     @show_call()
     def __init__(self, figure: Figure, **traits: Any):
         # The name, stored unseen in the picture, keeps apart views that look alike, of one kernel or of several.
-        picture, width, height = png(apply_style(figure), Description=f"bmlab view {uuid4()}")
-        self._size = {"width": width, "height": height, "points": letters(figure)}
+        picture, width, height = png(apply_style(figure), enlarged=self.enlarged, Description=f"bmlab view {uuid4()}")
+        self._size = {"width": width, "height": height, "points": self.enlarged * (letters(figure) or 10)}
         super().__init__(picture=picture, colours=self._colours(traits.get("method")), **traits)
         _close_those_before(self)
 
