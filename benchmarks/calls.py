@@ -1,10 +1,10 @@
-"""What one types, beside what one would type of a peer: public calls, whole, both in one process.
+"""Public calls, whole, beside the same question to another library, both in one process.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/calls.py [word ...]     only rows that have one of the words
 
 Each time is the least processor time of several turns, taken one after the other, after a first call that does not
-count.  The ratio is the peer's over ours: above 1 bmlab is ahead.  What a peer does not give (averages, errors) is said
-in its row.  The peers in NumPy are written with care: no objects, no checks, one product where there can be one.
+count.  The ratio is the peer's over ours: above 1 bmlab is ahead.  Answers that a peer lacks (averages, errors) are
+named in its row.  The peers in NumPy are written with care: no objects, no checks, one product if one is enough.
 """
 
 import sys
@@ -93,7 +93,7 @@ def numpy_ais(model, visible, rng, n_chains=200, n_temperatures=200):
 
 
 def annealed():
-    """Rows of ais(): seconds times the variance of log Z over seeds, which is what an answer of a given error costs."""
+    """Rows of ais(): seconds times the variance of log Z over seeds, the cost of an answer of a given error."""
     for visible, hidden in ((784, 100), (64, 20)):
         rng = np.random.default_rng(0)
         model = bmlab.restricted(
@@ -120,7 +120,7 @@ def numpy_climb(data, steps, rate=0.01, n_chains=100):
     mean, corr = data.mean(0), data.T @ data / len(data)
     s = rng.choice([-1.0, 1.0], (n, n_chains))
     for _ in range(steps):
-        threshold = np.log(1 / rng.random((n, n_chains)) - 1) / -2  # u < 1 / (1 + exp(-2 h)) where h > threshold
+        threshold = np.log(1 / rng.random((n, n_chains)) - 1) / -2  # u < 1 / (1 + exp(-2 h)) if h > threshold
         for i in range(n):
             np.copysign(1.0, weights[i] @ s + biases[i] - threshold[i], out=s[i])
         slope = corr - s @ s.T / n_chains
@@ -177,7 +177,7 @@ def learners():
 
 
 def fixed_point(weights, biases, response):
-    """Mean field by iteration to rest, and, where asked for, the inverse that gives its correlations."""
+    """Mean field by iteration until it rests, and, if asked for, the inverse that gives its correlations."""
     mean = np.zeros(len(biases))
     while True:
         before, mean = mean, np.tanh(weights @ mean + biases)

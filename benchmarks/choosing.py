@@ -6,7 +6,7 @@
 Exact is kept from auto(), as on larger machines, and auto() is asked for moments and for log Z; its rivals are the
 three theories and the samplers that it has run.  Regret is auto's error over that of the best rival.  One error by
 chance says little, so samples count with their standard error, unless they are off by more than four of these.
---theories: no samples; Bethe's error beside the one that two orders state for it, nan where they state none.
+--theories: no samples; Bethe's error beside the one that two orders state for it, nan if they state none.
 --large: machines of 30 to 200 units too, chains, trees, strips, layers and crowds, which exact sums still reach.
 No number depends on the clock, so the table is the same on every machine.
 """
@@ -65,7 +65,7 @@ def graded(task, n_sweeps):
     rng, ran = np.random.default_rng([GRADED, seed]), {}
 
     def once(name, sample):
-        """The sampler, run once: all who ask are handed the same answer."""
+        """The sampler, run once: every caller gets the same answer."""
         return lambda *_: ran[name] if name in ran else ran.setdefault(name, sample(model, rng, n_sweeps))
 
     with patch.dict(choosing.SAMPLERS, {name: once(name, sample) for name, sample in choosing.SAMPLERS.items()}):
@@ -91,7 +91,7 @@ def row(kind, model, truth, want, answer, rivals):
 
 
 def judged(model, answer, truth, want):
-    """The error; for samples the standard error, unless they are off by more than four; nan where there is no log Z."""
+    """The error; for samples the standard error, unless they are off by more than four; nan if there is no log Z."""
     error = choosing.difference(model, answer, truth, want)
     stderr = 0.0 if answer.method in THEORIES else choosing.stderr(model, answer, want)
     return stderr if error < 4 * stderr else error

@@ -1,8 +1,8 @@
-"""What a sweep costs in NumPy's engine and in Numba's, beside the model by which chains.py chooses between them.
+"""The cost of a sweep in NumPy's engine and in Numba's, beside the model by which chains.py chooses between them.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/engines.py
 
-Processor time of a sweep, the least of repeats, after a first call; `chosen` is what Chains takes once Numba is loaded
+Processor time of a sweep, the least of repeats, after a first call; `chosen` is the engine of Chains if Numba is loaded
 and a sweep is done, `lost` how much longer that takes than the other engine, if it does (1: it does not).  The weights
 of "restricted" send fields that agree, and few units flip; those of "restricted, hot" are small, and half of them do.
 """

@@ -29,7 +29,7 @@ def median_seconds(call, repeats):
 
 
 def once(call):
-    """One time, and what the call returned: for calls of several seconds."""
+    """The seconds of one call and its answer: for calls of several seconds."""
     begin = perf_counter()
     answer = call()
     return perf_counter() - begin, answer
@@ -131,7 +131,7 @@ def hidden_side_by_hand(model, h):
 
 
 def plans(large):
-    """What each algorithm was predicted to cost, and what it did."""
+    """The predicted cost of each algorithm, and its cost."""
     cases = {
         "dense 36": glass(36),
         "restricted 784 x 20, couplings (sparse weights)": sparse_weights(layers(784, 20)),

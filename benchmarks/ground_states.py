@@ -49,7 +49,7 @@ def by_dwave(model, chains, sweeps, seed):
 
 
 def main():
-    """Print energies instance by instance, and for each kind who is lower how often, and the seconds a machine."""
+    """Print energies instance by instance, and for each kind how often either is lower, and the seconds per machine."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--instances", type=int, default=10)
     parser.add_argument("--sweeps", type=int, default=1000)

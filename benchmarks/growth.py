@@ -145,7 +145,7 @@ def draw(table, path):
         method, units, below = name.partition(",")[0], CASES[name][1], int(not name.startswith("exact"))
         colour = METHODS[method].colour if method in METHODS else plot.INK
         axes[below].loglog(units, times, marker=marker, color=colour, linewidth=3 if units[-1] < 100 else 1.5)
-        end = 0 if units[-1] == 256 else -1  # where there is room
+        end = 0 if units[-1] == 256 else -1  # if there is room
         left = end == 0 or not 100 < units[-1] < 100_000
         labels[below].around(name, (units[end], times[end]), 5, outward=(-1 if left else 1, 0), color=colour)
     axes[0].set(xlim=(0.2, 4e5), ylim=(0.2, 1000), xticks=[10, 100, 1000, 10_000, 100_000])

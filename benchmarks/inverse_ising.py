@@ -3,7 +3,7 @@
     python benchmarks/inverse_ising.py [--rows 15000] [--seeds 3] [--picture docs/inverse_ising.png]
 
 Spin glasses of 64 units without biases, weights normal with a standard deviation of beta / sqrt(64); samples of each by
-replica exchange.  Printed: the Frobenius norm of what is wrong over that of what is right, the median over the glasses.
+replica exchange.  Printed: the Frobenius norm of the error over that of the true weights, the median over the glasses.
 A prediction of zeros has 1.  As in the reviews of the field (Aurell and Ekeberg 2012, Phys. Rev. Lett. 108, 090201;
 Nguyen, Zecchina and Berg 2017, Adv. Phys. 66, 197).
 """
@@ -39,12 +39,12 @@ def samples(glass, rows, rng):
 
 
 def error(found, true):
-    """Return the norm of the difference of two matrices over that of the true one; nan where nothing was found."""
+    """Return the norm of the difference of two matrices over that of the true one; nan if nothing was found."""
     return np.linalg.norm(found - true) / np.linalg.norm(true)
 
 
 def errors(beta, rows, seeds):
-    """Return {method: median error over the glasses of one strength}; nan where a method finds nothing."""
+    """Return {method: median error over the glasses of one strength}; nan if a method finds nothing."""
     found = {name: [] for name in METHODS}
     for seed in range(seeds):
         rng = np.random.default_rng([seed, int(100 * beta)])

@@ -1,9 +1,9 @@
-"""What restricted machines of 784 + 500 units cost beside their matrix products alone, in one process and one thread.
+"""The cost of restricted machines of 784 + 500 units beside their matrix products alone, in one process and one thread.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/layers.py
 
 A temperature of ais() with 500 runs (two products in double precision), and a step of pcd() with batches and chains of
-100, and of 500 and 2,000 (three products in single precision), without what comes before the first.  Milliseconds of
+100, and of 500 and 2,000 (three products in single precision), without the set-up before the first.  Milliseconds of
 processor time, the least of some.
 
 With `pip install rbms`, the same of that package by turns: all of ais() with 100 temperatures, and a step.
@@ -56,12 +56,12 @@ def of_a_step(model, data, batch, chains):
 
 
 def climbing(model, data, batch, chains):
-    """Return what makes so many steps."""
+    """Return a function that makes `count` steps."""
     return lambda count: bmlab.pcd(model, data, rng=1, steps=count, rate=0.01, batch=batch, n_chains=chains)
 
 
 def without_start(climb, times, count=40):
-    """Take what comes before the first of `count` steps off the first of these times of a step."""
+    """Subtract the set-up before the first of `count` steps from the first of these times per step."""
     (one,) = least(1, climb)
     took, *others = times
     return (took - one / count) * count / (count - 1), *others
@@ -106,7 +106,7 @@ class ByRbms:
         return process_time() - begin
 
     def machine(self):
-        """Return what has been learnt."""
+        """Return the machine that was learnt."""
         return from_bits(*(p.detach().numpy().astype(float) for p in self.params.parameters()))
 
 

@@ -12,7 +12,7 @@ RestrictedBoltzmann, cut at a half and grey.
 
 Then the exact top of the likelihood of 10 units, to a gradient norm of 1e-6: maximize() beside gradient ascent as one
 writes it in NumPy, over all 1024 states at each step, with the best of its rates; on samples of medium() and on a
-raster of spikes, where gradient ascent is slow.  And what maximize() takes for 20, 24 and 30 units.
+raster of spikes, where gradient ascent is slow.  And the seconds of maximize() for 20, 24 and 30 units.
 
 Then perfect samples of one Sherrington-Kirkpatrick machine of 20 units: the time of pseudolikelihood() from 10,000 of
 them beside that of 20 logistic regressions, one a unit, to a slope no smaller (they estimate each weight twice, and the
@@ -75,7 +75,7 @@ def seconds_and_score(learn, seeds):
 def restricted_machines(seeds):
     """Print times to the same pseudo-log-likelihood, and their ratio."""
     data = bmlab.data.digits().train
-    by_pcd(data, 10, 1, 0)  # loads what the first call loads
+    by_pcd(data, 10, 1, 0)  # imports the modules that a first call imports
     for batch in RATES:
         tried = {n: seconds_and_score(partial(by_pcd, data, batch, n), seeds) for n in (1, 2, 3, 5, 7, 10, 15, 20, 30)}
         for epochs in (10, 30, 100):
@@ -138,7 +138,7 @@ def features(seeds):
 
 
 def by_ascent(data, rate, tolerance=1e-6, most=100_000):
-    """Seconds and parameters of gradient ascent over all states; infinite where it does not get there."""
+    """Seconds and parameters of gradient ascent over all states; infinite if it does not get there."""
     n, begin = data.shape[1], process_time()
     s, pairs = bmlab.states(n), np.triu_indices(n, 1)
     weights, biases, corr, mean = np.zeros((n, n)), np.zeros(n), data.T @ data / len(data), data.mean(0)
@@ -197,7 +197,7 @@ def largest_slope(data, weights, biases):
 
 
 def error(weights, true):
-    """Frobenius norm of what is wrong, over that of what is right."""
+    """Frobenius norm of the error, over that of the true weights."""
     return np.linalg.norm(weights - true) / np.linalg.norm(true)
 
 

@@ -5,9 +5,9 @@
 Of the 4,000 images of bmlab.data.mnist() to learn from, 3,500 teach and 500 choose: each learner runs at three or four
 settings, and of each length of run only the one that is best on the 500 is judged, by the 1,000 images that nobody has
 seen: their mean log-likelihood in nats an image.  Processor seconds of learning alone, one thread.  pcd() makes a run
-for each number of epochs, at a rate that falls to 0; the others go on from where they were.  rbms has batches and
+for each number of epochs, at a rate that falls to 0; the others continue their run.  rbms has batches and
 chains of 100 and one sweep a step, as pcd() has; one step by its own defaults (2,000 images, 2,000 chains, 100 sweeps)
-is timed alone.  Printed last: how much sooner pcd() was where each of the others had come to.
+is timed alone.  Printed last: how much sooner pcd() reached the final score of each of the others.
 
 log Z of every machine is estimated from both ends: by ais(), from independent units, and by runs that begin at images,
 settle in the machine and end at independent units (Burda, Grosse and Salakhutdinov 2015, AISTATS).  Either misses what
@@ -33,7 +33,7 @@ BATCH = 100
 
 
 def from_the_images(images, weights, biases, hidden, runs=100, settle=100, steps=500):
-    """Return log Z by runs that begin at images and end where the weights are 0 and the means those of the images."""
+    """Return log Z by runs from images to a machine without weights, with the means of the images."""
     rng, first = np.random.default_rng(0), np.arctanh(images.mean(0).clip(-0.98, 0.98))
     v, gain = images[rng.permutation(len(images))[:runs]], np.zeros(runs)
     field, betas = v @ weights + hidden, np.append(np.ones(settle), np.linspace(1, 0, steps))
@@ -108,7 +108,7 @@ def by_sklearn(images, batch, rate, lengths):
 
 
 def rivals(images):
-    """Yield the name of each run of another learner, and what it came to at each setting, length by length."""
+    """Yield the name of each run of another learner, and its score at each setting, length by length."""
     if find_spec("rbms"):
         settings = {f"rate {rate:g}": by_rbms(images, rate, (200, 600, 1800)) for rate in (0.2, 1.0, 3.0)}
         yield from runs_by_length("rbms, {} steps", (200, 600, 1800), settings)

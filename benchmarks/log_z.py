@@ -43,7 +43,7 @@ def answers(models, estimators):
 
 @lru_cache(maxsize=1000)
 def learned(seed, hidden=12, epochs=30, rate=0.05, batch=50):
-    """A restricted machine of digits, by PCD where the seed is odd, else by CD-1: here, so that both are the same."""
+    """A restricted machine of digits, by PCD if the seed is odd, else by CD-1: made here, so that both are the same."""
     from sklearn.datasets import load_digits
 
     rng, data = np.random.default_rng(seed), 2.0 * (load_digits().data[:600] > 7) - 1

@@ -1,4 +1,4 @@
-"""What a step of learning costs beside the loop that a student writes, and beside its limit, in one thread.
+"""The cost of a step of learning beside the loop that a student writes, and beside its limit, in one thread.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/loop.py
 
@@ -64,7 +64,7 @@ def steps_of_a_student(data, count):
 
 
 def limit_of_a_step(data):
-    """Return what does nothing but the arithmetic of so many steps of the climb."""
+    """Return a function that does only the arithmetic of `count` steps of the climb."""
     *_, last = islice(climb(data), 20)
     s, slope, weights = last.free.state, last.optimizer.velocity[0], last.model.weights.copy()
     sweep, out = by_c(last.model, s.T), np.empty_like(weights)
@@ -85,7 +85,7 @@ def one_by_one(model, start=None):
 
 
 def of_a_step(rng, visible, hidden, infer, clamped):
-    """Milliseconds of a step, and of its two phases alone, asked of the machines of such a climb from where it was."""
+    """Milliseconds of a step, and of its two phases alone, for the machines of such a climb from its states."""
     data, machine = (
         bmlab.spins(rng.integers(0, 2, (300, visible))),
         bmlab.sherrington_kirkpatrick(visible + hidden, rng=rng, scale=0.1),
@@ -106,7 +106,7 @@ def of_a_step(rng, visible, hidden, infer, clamped):
 
 
 def against_the_phases():
-    """Print what the loop costs beside what it asks for."""
+    """Print the cost of the loop beside that of its phases."""
     rng = np.random.default_rng(0)
     one_sweep = {"rng": rng, "burn_in": 0, "n_sweeps": 1}
     chains, side_by_side = partial(bmlab.gibbs, **one_sweep), partial(bmlab.clamped_gibbs, n_chains=1, **one_sweep)

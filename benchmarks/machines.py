@@ -77,7 +77,7 @@ def restricted(rng, most=36):
 
 
 def hopfield(rng, most=36):
-    """One to four patterns stored, about where they begin to be remembered."""
+    """One to four stored patterns, near the temperature below which they are remembered."""
     n = int(rng.integers(10, most + 1))
     model = bmlab.hopfield(rng.choice([-1.0, 1.0], size=(int(rng.integers(1, 5)), n)))
     return _heated(model.weights * _scale(rng), rng.normal(scale=0.05, size=n), rng)
@@ -244,7 +244,7 @@ def large_machine(kind: str, rng: np.random.Generator) -> tuple[bmlab.BoltzmannM
 
 
 def by_magnetisation(model: bmlab.BoltzmannMachine) -> bmlab.Estimate:
-    """The exact answer where all couplings are alike and all biases: a sum over M = sum_i s_i, of n + 1 values."""
+    """The exact answer if all couplings are alike and all biases: a sum over M = sum_i s_i, of n + 1 values."""
     n, w, up = model.n, model.weights[0, 1], np.arange(model.n + 1)
     M = 2.0 * up - n
     log_p = gammaln(n + 1) - gammaln(up + 1) - gammaln(n - up + 1)

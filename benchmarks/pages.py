@@ -1,4 +1,4 @@
-"""What the live views cost a page: frames a second, milliseconds of a frame and of a stroke, and memory as it grows.
+"""The cost of live views to a page: frames a second, milliseconds of a frame and of a stroke, and growing memory.
 
     python benchmarks/pages.py [seconds [view ...]]      needs playwright, and chromium on the path or in CHROMIUM
 
@@ -41,7 +41,7 @@ FRAMES = """(seconds) => new Promise(done => {
     };
     requestAnimationFrame(next);
 })"""
-# A stroke of 40 moves over the canvas, and what the page does until its next frame.
+# A stroke of 40 moves over the canvas, until the next frame of the page.
 STROKE = """async () => {
     const canvas = document.querySelector('canvas'), box = canvas.getBoundingClientRect(), times = [];
     for (let k = 0; k < 40; k++) {

@@ -59,7 +59,7 @@ def machine(n):
 
 @cache
 def settled(n, chains):
-    """States (n, chains) after many sweeps, where every sampler starts."""
+    """States (n, chains) after many sweeps, the start of every sampler."""
     rng = np.random.default_rng(chains)
     walk = Chains(machine(n), rng.choice([-1, 1], (n, chains)), rng)
     walk.sweep(SETTLE[n])
@@ -242,7 +242,7 @@ def moments_by_thrml(model, s, n_sweeps):
 
 @contextmanager
 def one_core():
-    """Keep this thread, and the threads that it starts (JAX's), on one core where the system can."""
+    """Keep this thread, and the threads that it starts (JAX's), on one core if the system can."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return
@@ -268,7 +268,7 @@ def speed(model, s, sampler):
 
 
 def check_energy(name, ours, settled_energy):
-    """Demand that the mean energy has stayed what it was, within five standard errors."""
+    """Demand that the mean energy has not changed by more than five standard errors."""
     if len(ours) < 20:
         return  # too few chains to know their spread
     error = np.sqrt(ours.var() / len(ours) + settled_energy.var() / len(settled_energy))
@@ -345,7 +345,7 @@ def first_call():
 
 
 def main():
-    """Print the table, then what a user waits for."""
+    """Print the table, then the seconds that a user waits."""
     missing = {}
     print(f"M updates/s{'':12}bmlab    dwave   ratio (aim)        C  share (aim)       thrml   ratio")
     with one_core(), threadpool_limits(limits=1, user_api="blas"):

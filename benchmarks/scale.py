@@ -1,9 +1,9 @@
-"""What parts cost beside the whole, and what follows for machines that one computer does not hold.
+"""The cost of parts beside the whole, and its consequence for machines that one computer does not hold.
 
-    python benchmarks/scale.py              what parts cost, and the rest on paper (two minutes)
-    python benchmarks/scale.py --units 44   log Z of so many units on two workers of Dask, of which one is killed
+    python benchmarks/scale.py              the cost of parts, and the rest on paper (two minutes)
+    python benchmarks/scale.py --units 44   log Z of 44 units on two workers of Dask, of which one is killed
 
-Processor seconds are compared, in one process and by one thread: they depend little on who else is at work.
+Processor seconds are compared, in one process and by one thread: they depend little on other work of the machine.
 """
 
 import argparse
@@ -34,7 +34,7 @@ KILLED = 60  # seconds after the beginning
 
 
 class Listening:
-    """An executor that does each part at once, and knows how many there were, and how large they and the task."""
+    """An executor that does each part at once, and counts the parts and their bytes, and those of the task."""
 
     _max_workers = 1
 
@@ -60,7 +60,7 @@ def spent(call):
 
 
 def beside_the_whole(name, whole, cut):
-    """Print what a question costs in parts, beside the whole; the faster of two each."""
+    """Print the cost of a question in parts, beside the whole; the faster of two each."""
     engine = Listening()
     with one_thread_only():
         alone = min(spent(whole) for _ in range(2))

@@ -1,4 +1,4 @@
-"""What a step of a slider costs a kernel: processor milliseconds of each explore() of the notebooks, at both densities.
+"""The cost of a slider's step: processor milliseconds of each explore() of the notebooks, at both densities.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/sliders.py [notebook ...]      say 03, or nothing for all (four minutes)
 
@@ -28,7 +28,7 @@ WARM, STEPS = 3, 20  # the first step lays the figure out
 
 
 def explorers(path):
-    """Run a notebook; return what it gave to explore()."""
+    """Run a notebook; return the arguments of its explore() calls."""
     made, explore = [], widgets.explore
     widgets.explore = lambda *draw, **controls: made.append(explore(*draw, **controls)) or made[-1]
     names = {"__name__": "__main__"}

@@ -26,7 +26,7 @@ def graph(n, rng):
 
 
 def samples(model, rows, rng):
-    """Return independent rows: exact ones where they can be had, else the ends of long chains."""
+    """Return independent rows: exact ones if the machine is small enough, else the ends of long chains."""
     if model.n <= 20:
         return bmlab.sample(model, rows, rng=rng)
     return bmlab.gibbs(model, rng=rng, n_chains=rows, burn_in=1000, n_sweeps=1).state

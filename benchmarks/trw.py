@@ -1,4 +1,4 @@
-"""How long trw() takes to the gap of 0.01 on dense machines of 36 units, in processor time, and what gap is left."""
+"""Processor time of trw() to a gap of 0.01 on dense machines of 36 units, and the gap that is left."""
 
 from time import process_time
 

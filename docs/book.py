@@ -58,7 +58,7 @@ FOLDED_ANSWER = re.compile(r"<details><summary>Answer</summary>(.*?)</details>",
 
 
 def with_answers_last(cells: list[NotebookNode]) -> list[NotebookNode]:
-    """The cells of a chapter; what answers a prediction, which a page cannot fold, stands at its end."""
+    """The cells of a chapter; answers to predictions, which a page cannot fold, stand at its end."""
     answers: list[NotebookNode] = []
     for cell in cells:
         folded = [one for one in cell.get("outputs", []) if "bmlab-predict" in one.get("data", {}).get("text/html", "")]
@@ -74,7 +74,7 @@ def with_answers_last(cells: list[NotebookNode]) -> list[NotebookNode]:
 
 
 def html(path: Path) -> str:
-    """A chapter's body, its links leading into the book where they can."""
+    """A chapter's body; links to other chapters stay in the book."""
     body = HTMLExporter(
         template_name="basic", exclude_input_prompt=True, exclude_output_prompt=True
     ).from_notebook_node(chapter(path))[0]
@@ -86,7 +86,7 @@ LINK = re.compile(r'href="(?!\w+:|#)([^"#]+)([^"]*)"')
 
 
 def lead(found: re.Match) -> str:
-    """A link to a chapter of the book, or to where the file is kept."""
+    """A link to a chapter of the book, or to the file in the repository."""
     stem = Path(found[1]).stem
     target = (pages.ROOT / "notebooks" / found[1]).resolve()
     kept = target.relative_to(pages.ROOT) if target.is_relative_to(pages.ROOT) else found[1]

@@ -19,7 +19,7 @@ copyright = "bmlab contributors, BSD-3-Clause"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.mathjax"]
 exclude_patterns = ["**.ipynb_checkpoints"]
 
-# Notebooks show what they store; nothing is run here.
+# Notebooks show their stored outputs; nothing is run here.
 nb_execution_mode = "off"
 nb_ipywidgets_js = {}
 nb_code_prompt_show = "Code"
@@ -65,7 +65,7 @@ nitpick_ignore = [  # without a page of their own: a sequence of arrays, and wha
     ("py:class", "bmlab.running.sparsity.ColourClasses"),
     ("py:class", "bmlab.exercises.student_copy.Numbers"),
 ]
-nitpick_ignore_regex = [(r"py:.*", r"(?!bmlab\.).*")]  # what is not ours has a manual of its own
+nitpick_ignore_regex = [(r"py:.*", r"(?!bmlab\.).*")]  # other libraries have manuals of their own
 
 
 # Arguments that many functions take, if a docstring says nothing of its own.
@@ -91,7 +91,7 @@ RETURNS = {
 
 
 def as_paragraphs(app, what, name, obj, options, lines):
-    """A docstring is plain text: sentences, rows of names and what they are, and formulas, which stay as they stand.
+    """A docstring is plain text: sentences, rows of names with their meanings, and formulas, which are not changed.
 
     Rows of arguments, and the sentence on errors, become fields; every argument has one.
     """
@@ -120,7 +120,7 @@ def arguments(obj):
 
 
 def returned(obj, first):
-    """What a function returns: as its first sentence says, or by the kind of what it returns."""
+    """A function's result: as its first sentence says, or its type."""
     if found := re.match(r"Return (.*?)(?:[.:;]\s|[.:;]?$)", " ".join(first.split("\n")[:2])):
         return found[1]
     return RETURNS.get(str(getattr(obj, "__annotations__", {}).get("return", "")).rpartition(".")[2], "")
@@ -163,12 +163,12 @@ def name_in(line, column):
 
 
 def words(text):
-    """Escape what reStructuredText would read as marks; what stands in backquotes is code."""
+    """Escape characters that reStructuredText would read as marks; text in backquotes is code."""
     parts = re.split(r"`+([^`]+)`+", text)
     return "".join(f"``{x}``" if k % 2 else re.sub(r"([\\*`|_\"])", r"\\\1", x) for k, x in enumerate(parts))
 
 
-# What NumPy's ArrayLike stands for, written out, says less than its name.
+# NumPy's ArrayLike, written out, says less than its name.
 ARRAY_LIKE = re.compile(r"[\w.~]*_Buffer \| .*?NestedSequence\[complex \| bytes \| str\]")
 
 

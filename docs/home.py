@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 
 URLS = tomllib.loads((Path(__file__).resolve().parents[1] / "pyproject.toml").read_text("utf-8"))["project"]["urls"]
 SOURCE, PAGES = URLS.get("Source", "").rstrip("/"), URLS.get("Homepage", "")
-ON_GITHUB = "".join(re.findall(r"//github\.com/([\w.-]+/[\w.-]+)$", SOURCE))  # where Binder and Colab look
+ON_GITHUB = "".join(re.findall(r"//github\.com/([\w.-]+/[\w.-]+)$", SOURCE))  # the hosts that Binder and Colab read
 
 
 def file(path: PurePath | str) -> str:

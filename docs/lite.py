@@ -27,7 +27,7 @@ PYTHON = re.compile(r"https://[^\"'\s]*/pyodide\.mjs")
 INSTALL = """# The first time some minutes: Python and its packages come to your browser, bmlab from the course itself.
 %pip install -q boltzmann-lab matplotlib pandas scikit-learn tqdm ipywidgets anywidget"""
 
-# Without its network a cell would wait for ever; the probe asks for the very file that starts Python.
+# Without a network a cell would never end; the probe asks for the file that starts Python.
 OFFLINE = """<script>
 addEventListener("load", () => fetch("{python}", {{ method: "HEAD" }}).catch(() => {{
   const said = document.createElement("p");
@@ -42,7 +42,7 @@ addEventListener("load", () => fetch("{python}", {{ method: "HEAD" }}).catch(() 
 
 
 def in_the_browser(path: Path) -> NotebookNode:
-    """Return a student's copy of a notebook whose first code cell installs what it needs."""
+    """Return a student's copy of a notebook whose first code cell installs the packages that it needs."""
     notebook = working_copy(path)
     first = next(cell for cell in notebook.cells if cell.cell_type == "code")
     first.source = f"{INSTALL}\n{first.source}"
@@ -66,7 +66,7 @@ def main() -> None:
         "federated_extensions": [
             str(Path(place) / "share/jupyter/labextensions" / name) for name, place in EXTENSIONS.items()
         ],
-        "ignore_sys_prefix": True,  # what a teacher has installed beside it stays out
+        "ignore_sys_prefix": True,  # other packages that a teacher has installed stay out
         "no_sourcemaps": True,
         "output_dir": str(LITE),
     }

@@ -1,4 +1,4 @@
-"""Write a look at each notebook, docs/looks/NAME.md, for who opens the repository on a code host: make looks
+"""Write a look at each notebook, docs/looks/NAME.md, for readers of the repository on a code host: make looks
 
 What a student gets, with the outputs that the notebook stores: text, code, pictures, exercises without solutions and
 hidden tests.  Its pictures are the notebook's own, byte for byte, and the one that stands for it is called NAME.png.

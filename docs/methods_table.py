@@ -14,7 +14,7 @@ HEAD = """| method | in the literature | answers | takes `start` | error begins 
 
 
 def table():
-    """Return the table in Markdown: one row a method, what needs no random numbers first."""
+    """Return the table in Markdown: one row a method, those without random numbers first."""
     rows = sorted(METHODS.values(), key=lambda row: (row.draws, row.order is None, -(row.order or 0), row.key))
     return HEAD + "".join(f"| {' | '.join(cells(row))} |\n" for row in rows)
 

@@ -1,8 +1,8 @@
-"""Write what Sphinx makes the site of, to build/pages: python docs/pages.py [--teacher]
+"""Write the sources of the site for Sphinx, to build/pages: python docs/pages.py [--teacher]
 
 A notebook becomes a page as a student gets it, with the outputs that it stores: without solutions and hidden tests
 (--teacher: with both), a place to think in the place of each answer, and the visible part of a test as a hint behind a
-click.  A file is written only where it has changed, so that Sphinx makes only what has changed.
+click.  Only files that have changed are written, so that Sphinx makes only their pages again.
 """
 
 import argparse
@@ -59,7 +59,7 @@ WRITTEN: set[Path] = set()
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write a file where its content is another one."""
+    """Write a file if its content has changed."""
     WRITTEN.add(path)
     data = content.encode() if isinstance(content, str) else content
     if not path.exists() or path.read_bytes() != data:
@@ -78,7 +78,7 @@ def picture(png: str, alt: str, dense: int = 2) -> str:
 
 
 def shown(output: NotebookNode, cell: str, seen: dict[str, dict]) -> NotebookNode:
-    """Return an output with its pictures as files, its prediction as it is, and its view with what the page needs."""
+    """Return an output with its pictures as files, its prediction unchanged, its view with its data."""
     data, about = output.get("data", {}), output.get("metadata", {}).get("image/png", {})
     if "text/html" in data:
         data["text/html"] = WITHIN_HTML.sub(lambda found: smaller(found[1]), data["text/html"])
@@ -96,7 +96,7 @@ def smaller(png: str) -> str:
     return re.search(r"src=.*", picture(png, ""))[0].rstrip(">")
 
 
-# What people look for -> the page that the search shows first, and others.
+# A searched word -> the page that the search shows first, and others.
 TERMS = {
     "annealed importance sampling": ("notebooks/03c_z_from_samples", "api/sampling"),
     "belief propagation": ("notebooks/04b_can_it_be_proved", "api/variational"),
@@ -158,12 +158,12 @@ def card(path: Path) -> str:
 
 
 def level(path: Path) -> str:
-    """Core is 00 to 05 and 05b; what has another letter or a larger number goes further."""
+    """Core is 00 to 05 and 05b; notebooks with another letter or a larger number are further."""
     return "core" if re.match(r"0[0-5]_|05b_", path.stem) else "further"
 
 
 def with_cards(text: str) -> str:
-    """A page of contents with a card for each notebook where it wants them."""
+    """A page of contents with a card for each notebook, if it asks for them."""
     for kind in ("core", "further"):
         cards = "\n".join(card(path) for path in NOTEBOOKS if level(path) == kind)
         text = text.replace(f"CARDS {kind}", f'<div class="bmlab-cards">\n{cards}\n</div>')
@@ -178,18 +178,18 @@ def first_page(text: str) -> str:
     still = small(data["image/png"], view.alt, 900)
     write(EXTRA / "card.png", link_card(data["image/png"]))
     piece = f'<figure class="bmlab-live">{still}<script type="application/json">{live}</script></figure>'
-    site = home.PAGES.rstrip("/") or "."  # who shows a link wants the whole address
+    site = home.PAGES.rstrip("/") or "."  # a link that others show needs the whole address
     return text.replace("PIECE", piece).replace("VERSION", __version__).replace("SITE/", f"{site}/")
 
 
 def first_steps() -> str:
-    """The module of the steps below the view: what the view is made of, and they themselves."""
+    """The module of the steps below the view: the scripts of the view, and the steps."""
     steps = (ROOT / "docs/static/steps.js").read_text(encoding="utf-8")
     return script("sampler.js", "learner.js", "pad.js", "dreams.js") + "\n" + steps
 
 
 def link_card(png: str) -> bytes:
-    """A picture as those who show a link to the first page want it: 1200 x 630 pixels, on white."""
+    """The picture that other sites show with a link to the first page: 1200 x 630 pixels, on white."""
     image, buffer = Image.open(BytesIO(base64.b64decode(png))).convert("RGBA"), BytesIO()
     image = ImageOps.contain(image, (1120, 550))
     card = Image.new("RGBA", (1200, 630), "white")
@@ -232,12 +232,12 @@ def page(path: Path, teacher: bool) -> NotebookNode:
 
 
 def link(name: str) -> str:
-    """A public name as a link to its entry in the reference; nothing for what has none."""
+    """A public name as a link to its entry in the reference; "" if it has none."""
     return f"{{py:obj}}`{name} <bmlab.{name}>`" if callable(getattr(bmlab, name)) else ""
 
 
 def use(path: Path) -> str:
-    """The line above a page: how to open it here, the notebook itself, and what opens it from the project's home."""
+    """The line above a page: how to open it here, the notebook itself, and services that open it."""
     student = f"../student/{path.stem}.zip"
     links = [("Download the notebook", student), *services(path)]
     named = "\n".join(f'<a href="{escape(to)}"{" download" * (to == student)}>{name}</a>' for name, to in links)
@@ -247,7 +247,7 @@ def use(path: Path) -> str:
 
 
 def services(path: Path) -> list[tuple[str, str]]:
-    """What opens a notebook of the project's repository, if that is where these services look."""
+    """Links that open a notebook of the project's repository, if it is on a host that these services read."""
     repository, hub = home.ON_GITHUB, home.URLS.get("JupyterHub", "")
     if not repository:
         return []
@@ -264,7 +264,7 @@ def services(path: Path) -> list[tuple[str, str]]:
 
 
 def linked(text: str, path: Path) -> str:
-    """Lead links to what is no page to the project's home, if it has one, and to a heading by its name there."""
+    """Let links to files that are no pages lead to the project's home, if it has one, and headings have its names."""
 
     def lead(found):
         target = (path.parent / found[2]).resolve()
@@ -285,7 +285,7 @@ PAGE_OF = {path.relative_to(ROOT) for path in [*DOCS, *NOTEBOOKS]}
 
 
 def colab(notebook: NotebookNode) -> NotebookNode:
-    """A student's copy whose first cell installs the package and brings what lies beside the copy."""
+    """A student's copy whose first cell installs the package and brings the files beside the copy."""
     install = [
         f"!git clone --quiet --depth 1 {home.SOURCE} bmlab_course",
         '%pip install --quiet "./bmlab_course[lab]" ./bmlab_course/teaching',

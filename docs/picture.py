@@ -50,7 +50,7 @@ def frames() -> list[Image.Image]:
 
 
 def moments(shown: Page) -> Iterator[int]:
-    """What happens before each frame, and by how much the page's clock then goes on."""
+    """The events before each frame, and the milliseconds by which the page's clock then goes on."""
     yield from NOISE + LETTERS
     paper = shown.locator(".bml-shown canvas[role=application]").bounding_box()
     assert paper
@@ -72,7 +72,7 @@ def moments(shown: Page) -> Iterator[int]:
 
 
 def led(shown: Page, way: list[tuple[float, float]], steps: int) -> Iterator[int]:
-    """Lead the hand from place to place, in so many frames each."""
+    """Move the hand from place to place, each in `steps` frames."""
     for (x0, y0), (x1, y1) in pairwise(way):
         for k in range(1, steps + 1):
             x, y = x0 + (x1 - x0) * k / steps, y0 + (y1 - y0) * k / steps

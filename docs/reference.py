@@ -9,7 +9,7 @@ from typing import get_args, get_type_hints
 import bmlab
 from bmlab import estimators, plot, widgets
 
-# page: title, what it begins with, and the modules whose public names it holds
+# page: title, first sentence, and the modules whose public names it holds
 WINGS = {
     "machines": (
         "Machines",
@@ -68,7 +68,7 @@ def taught(name: str) -> Path | None:
 
 
 def line(name: str) -> str:
-    """A public name in the index: what it does, in the first line of its docstring."""
+    """A public name in the index, with the first line of its docstring."""
     thing = getattr(bmlab, name)
     words = (inspect.getdoc(thing) or "").partition("\n")[0].replace("|", "\\|")
     return f"| {{py:obj}}`{name} <bmlab.{name}>` | {words} |"
@@ -92,7 +92,7 @@ def records(things: list[object]) -> list[str]:
 
 
 def hints(thing: object) -> list:
-    """The types that a function or a class and its functions name; none where a heavy package is needed for them."""
+    """The types that a function or a class and its functions name; none if they need a heavy package."""
     parts = [getattr(part, "fget", part) for part in vars(thing).values()] if inspect.isclass(thing) else []
     inner = [hint for part in parts if inspect.isfunction(part) for hint in hints(part)]
     try:

@@ -1,7 +1,7 @@
-"""What the live views of a notebook need on a page without a kernel: python docs/views.py NOTEBOOK FOLDER
+"""Store the data of a notebook's live views for a page without a kernel: python docs/views.py NOTEBOOK FOLDER
 
-The notebook is run once, to where each view is shown.  What its kernel would answer is stored: the steps of a climb,
-the figures of sliders, the weights of machines that read.  It is run again where its code or its output has changed.
+The notebook is run once, up to each view.  The answers of its kernel are stored: the steps of a climb,
+the figures of sliders, the weights of machines that read.  It is run again if its code or its output has changed.
 """
 
 import hashlib
@@ -29,25 +29,25 @@ from bmlab_teaching.slicing import needed_cells
 
 LIVE = Path(__file__).resolve().parents[1] / "build/extra/live"
 KINDS = {name: getattr(widgets, name) for name in widgets.__all__ if name.endswith("View")} | {"Explorer": Explorer}
-PICTURES, STEPS, CHARACTERS = 60, 400, 600_000  # of one explore; of one climb, and what they take up
+PICTURES, STEPS, CHARACTERS = 60, 400, 600_000  # of one explore; of one climb, and their size
 
 
 def of(path: Path) -> dict[str, dict]:
-    """Return {cell: what its view needs} of a notebook, by running it where that is not stored yet."""
+    """Return {cell: data of its view} of a notebook; run it if they are not stored yet."""
     folder, key = LIVE / path.stem, fingerprint(path)
     stored = folder / "views.json"
     if not stored.exists() or json.loads(stored.read_text()).get("key") != key:
         one_thread = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}
         command = [sys.executable, __file__, str(path), str(folder)]
         done = subprocess.run(command, env=os.environ | one_thread, cwd=path.parent, capture_output=True, text=True)
-        if done.returncode:  # what a notebook warns of is no news here
+        if done.returncode:  # the notebook shows its own warnings
             raise RuntimeError(f"{path.name} fails:\n{done.stdout}{done.stderr}")
         stored.write_text(json.dumps({"key": key, "views": json.loads(stored.read_text())}))
     return json.loads(stored.read_text())["views"]
 
 
 def fingerprint(path: Path) -> str:
-    """A hash of what the views of a notebook depend on: its code, what it prints, and the views themselves."""
+    """A hash of all that the views of a notebook depend on: its code, its outputs, and the scripts of the views."""
     parts = [str((PICTURES, STEPS, CHARACTERS)), *(file.read_text() for file in sorted(WIDGETS_FOLDER.glob("*.py")))]
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type == "code":
@@ -61,7 +61,7 @@ def scripts() -> dict[str, str]:
 
 
 def run(path: Path) -> dict[str, View]:
-    """Run what the views of a notebook need, or all of it where they then say something else; return {cell: view}."""
+    """Run the cells that the views of a notebook need, or all cells if the views then differ; return {cell: view}."""
     code = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     names = tuple(f"{name}(" for name in [*KINDS, "explore"])
     texts = [[output.get("data", {}).get("text/plain", "") for output in cell.outputs] for cell in code]
@@ -95,7 +95,7 @@ def shown(sources: list[tuple[str, str]]) -> dict[str, tuple[View, str]]:
 
 
 def stored(view: View, folder: Path) -> dict:
-    """Return the state of a view; write to `folder` what is too long for a page."""
+    """Return the state of a view; write the parts that are too long for a page to `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     own = [name for name in view.traits(sync=True) if not name.startswith("_") and name not in OTHERS]
     state = {name: getattr(view, name) for name in own}
@@ -130,7 +130,7 @@ def steps(view: LearningView) -> dict:
 
 
 def figures(view: Explorer, folder: Path) -> tuple[list[dict], dict[str, str]]:
-    """Draw a figure for each stop of the sliders, fewer where they are too many; return sliders and words."""
+    """Draw a figure for each stop of the sliders, fewer if they are too many; return sliders and words."""
     lengths = [len(control["labels"]) for control in view.controls]
     while np.prod(lengths) > PICTURES:
         lengths[int(np.argmax(lengths))] -= 1
