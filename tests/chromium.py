@@ -19,7 +19,7 @@ FLAGS = [
 
 
 def missing(what):
-    """Skip, but fail where a machine is meant to have everything."""
+    """Skip, but fail if the machine is meant to have everything."""
     (pytest.fail if os.environ.get("CI") else pytest.skip)(what)
 
 

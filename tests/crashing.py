@@ -21,21 +21,21 @@ DATA = bmlab.states(4)[[0, 3, 3, 5, 14, 9, 8, 1, 12, 6]]
 
 
 def parts(seed=0):
-    """What a run needs that has to be found again: a generator, chains, momentum, batches and a schedule."""
+    """A run with all that a checkpoint must restore: a generator, chains, momentum, batches and a schedule."""
     rng = np.random.default_rng(seed)
     infer = partial(bmlab.gibbs, rng=rng, n_chains=5, burn_in=0, n_sweeps=2)
     return infer, dict(rate=np.linspace(0.3, 0.01, 99), momentum=0.5, batch=3, rng=rng)
 
 
 def run(path, steps, infer=None, **options):
-    """Make the run, or what is left of it."""
+    """Make the run, or the rest of it."""
     method, loop = parts()
     blank = bmlab.BoltzmannMachine(np.zeros((5, 5)), np.zeros(5))
     return bmlab.fit(blank, DATA, infer or method, steps=steps, checkpoint=path, **{**loop, **options})
 
 
 def die_at(moment):
-    """Patch what a checkpoint does so that the process ends at the given event; return what makes a function one."""
+    """Patch the writing of a checkpoint so that the process ends at an event; return the patch as a decorator."""
     left = iter(range(moment, 0, -1))
 
     def event(then):
@@ -80,7 +80,7 @@ def crash(path, moment):
 
 
 if __name__ == "__main__":
-    run(None, 1)  # what is imported late is imported once
+    run(None, 1)  # modules that are imported late are imported once
     for line in sys.stdin:
         child = os.fork()
         if not child:

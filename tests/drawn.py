@@ -1,4 +1,4 @@
-"""What a live view has drawn, read as an eye reads it: lengths on the screen against the marks of an axis."""
+"""Numbers read from a drawn live view as an eye reads them: lengths on the screen against the marks of an axis."""
 
 import json
 

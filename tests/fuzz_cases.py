@@ -1,8 +1,8 @@
-"""What test_fuzz.py types: a call that works of every public function, and for each argument what else one types.
+"""The calls of test_fuzz.py: one that works for every public function, and for each argument other values.
 
-What one types follows from the kind of an argument (a count, a method, rows of data, ...), and the kind from its name,
-unless KINDS has one for this function: "ais.n_chains".  A case says what must come of it: "same", the answer of the
-call that works; "good", an answer that the sum over states agrees with, or one sentence where it is `hard`; "bad", one
+The values follow from the kind of an argument (a count, a method, rows of data, ...), and the kind from its name,
+unless KINDS has one for this function: "ais.n_chains".  A case has a verdict: "same", the answer of the
+call that works; "good", an answer that the sum over states agrees with, or one sentence if it is `hard`; "bad", one
 sentence.
 """
 
@@ -70,17 +70,17 @@ def good(*values, hard=False):
 
 
 def told_anew(cases):
-    """Where the call that works has another value, what is the same elsewhere is good."""
+    """A value that is the same elsewhere is good if the call that works has another one."""
     return [replace(case, verdict="good") if case.verdict == "same" else case for case in cases]
 
 
 def made_hard(cases):
-    """Where a sentence will do."""
+    """One sentence is enough."""
     return [replace(case, hard=True) for case in cases]
 
 
 def but(cases, *kinds):
-    """Leave out what is no nonsense here."""
+    """Leave out values that are valid here."""
     return [case for case in cases if not isinstance(case.value, kinds)]
 
 
@@ -88,7 +88,7 @@ NONSENSE = bad("banana", object(), {}, {"a": 1}, [[1, 2], [3]], 1j, type, np.dat
 NAN, INF, HUGE = float("nan"), float("inf"), 10**400
 
 
-# Machines, and what they have learnt from
+# Machines, and their data
 
 
 def drawn(n, seed=0):
@@ -141,7 +141,7 @@ def models(value, none):
 
 
 def models_of_size(value, none):
-    """Machines for a call whose other arguments are of so many units."""
+    """Machines for a call whose other arguments have n units."""
     for case in models(value, none):
         other_size = isinstance(case.value, bmlab.BoltzmannMachine) and case.value.n != value.n
         yield replace(case, hard=case.hard or other_size)
@@ -251,7 +251,7 @@ def wider(x):
 
 
 def rows(missing=True, moments=False, machine=True):
-    """Data, -1/+1; where `missing` nan is one, and so is what is masked; where `moments` will do, these."""
+    """Data, -1/+1; nan and masked entries if `missing`, and moments if `moments`."""
 
     def kind(x, none):
         masked = np.ma.masked_array(x, np.isnan(HOLED[-len(x) :, : x.shape[1]]))
@@ -267,7 +267,7 @@ def rows(missing=True, moments=False, machine=True):
 
 
 def values(x, *wrong):
-    """Spins, or bits, of any shape, and what they are not."""
+    """Spins, or bits, of any shape, and arrays that are neither."""
     wrong = [*NO_ROWS, HOLED, pd.DataFrame(HOLED), 2 * x, x.astype(str), np.ma.masked_array(x, x > 0), x + 0j, *wrong]
     return same(*same_rows(x)) + good(x[0]) + bad(*wrong) + NONSENSE
 
@@ -348,7 +348,7 @@ def answers_a_number(model, *, start=None):
     return 3.0
 
 
-# What calls a method once, and never goes on from where it ended, takes one without start as well.
+# A function that calls a method once, and never continues its run, takes one without start as well.
 ASKED_ONCE = same(with_start, partial(bmlab.exact, max_seconds=60)) + NONSENSE
 ASKED_ONCE += bad("exact", None, EXACT, M, bmlab.gibbs, answers_none, answers_a_number, EXACT.log_z, print, lambda: 1)
 METHODS = ASKED_ONCE + bad(without_start)
@@ -406,7 +406,7 @@ def broken(name, content):
 
 
 def crafted(name, **changed):
-    """A file of a sparse machine, a part of which is not what save() would write."""
+    """A file of a sparse machine, with one part that save() would not write."""
     model = as_sparse(M)
     w = model.weights
     parts = {"data": w.data, "indices": w.indices, "indptr": w.indptr, "biases": model.biases, "temperature": 1.0}
@@ -434,7 +434,7 @@ FILES = [
 ]
 
 
-# Units, and what is known of them
+# Units, and known values of them
 
 UNITS = [
     *same([0, 2], (0, 2), np.array([0, 2]), slice(0, 3, 2), [True, False, True, False, False], range(0, 3, 2)),
@@ -652,7 +652,7 @@ CALLS: dict[str, dict] = {
     "widgets.MessageView": {"model": M},
     "widgets.PaintView": {"machines": [FOUR, FOUR], "log_z": [1.0, 2.0]},
 }
-# Of an argument that this call leaves out, and that changes the answer: what the call that works has as well.
+# Further arguments of the call that works, for an argument that changes the answer only with them.
 VARIANTS = {
     "penalty": {"penalty": 0.01},
     "bias_penalty": {"bias_penalty": 0.01},

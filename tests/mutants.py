@@ -198,7 +198,7 @@ SWEEPS = {
 
 
 def _named(node):
-    """Return the last name of what is read: x.offset, offset[:, None], -offset and offset / T are all `offset`.
+    """Return the last name of an expression: x.offset, offset[:, None], -offset and offset / T are all `offset`.
 
     A number is its own name.
     """
@@ -353,7 +353,7 @@ def edited(where, edit):
 
 
 class Edit(NamedTuple):
-    """Hold what is edited where, and the law that notices."""
+    """An edit of a module, and the law that notices it."""
 
     where: str
     edit: Callable

@@ -27,7 +27,7 @@ def words_of(ax: Axes) -> list:
 
 
 def strokes_of(ax: Axes) -> tuple[np.ndarray, np.ndarray]:
-    """What is drawn as lines, (M, 2, 2) ends in pixels, and half of how wide each is (M,)."""
+    """Drawn lines, (M, 2, 2) ends in pixels, and half of the width of each (M,)."""
     spines = [spine for spine in ax.spines.values() if spine.get_visible() and ax.axison]
     arrows = [arrow_of(text) for text in ax.texts if arrow_of(text)]
     lines = [line for line in ax.lines if line.get_linestyle() != "None"]
@@ -67,7 +67,7 @@ def struck_by_strokes(low: np.ndarray, high: np.ndarray, ends: np.ndarray, wide:
 
 
 def overlaps(figure: Figure) -> list[tuple[str, str]]:
-    """Return (words, what strikes them) for each text of a figure, which is drawn at 100 %.
+    """Return (words, the mark that strikes them) for each text of a figure, which is drawn at 100 %.
 
     Words within a disc have a ground of their own.
     """

@@ -28,7 +28,7 @@ print(*sorted({one["architecture"] for one in threadpool_info() if one["internal
 
 
 def without(features):
-    """The variable that turns off what NumPy would choose of this processor's features."""
+    """The variable that turns off features of this processor that NumPy would choose."""
     from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
     off = [name for name in __cpu_dispatch__ if __cpu_features__[name] and re.match(features, name)]
@@ -53,13 +53,13 @@ PROCESSORS = {
 
 
 def kernels(variables):
-    """Return which kernels OpenBLAS takes, and None where this processor cannot run what was chosen."""
+    """Return which kernels OpenBLAS takes, and None if this processor cannot run them."""
     found = subprocess.run([sys.executable, "-c", PROBE], env=os.environ | variables, capture_output=True, text=True)
     return found.stdout.strip() if found.returncode == 0 else None
 
 
 def skipped(variables):
-    """Say why a line cannot be tried here, or need not be; the empty string where it is another processor."""
+    """Say why a line cannot be tried here, or need not be; the empty string if it is another processor."""
     chosen, own = kernels(variables), kernels({})
     if chosen is None:
         return "this processor cannot run it"

@@ -1,4 +1,4 @@
-"""Run the notebooks and store what they print: python tests/refresh.py [NOTEBOOK ...]
+"""Run the notebooks and store their outputs: python tests/refresh.py [NOTEBOOK ...]
 
 Each notebook runs from its first cell to its last in a fresh kernel of this Python, in its own folder. What
 is stored depends on the notebook alone: no timings, no widget identities, no metadata that changes from one
@@ -55,7 +55,7 @@ def execute(notebook, path):
 
 
 def tidy(notebook):
-    """Keep only what belongs to the course: no metadata of a run, an editor or a person."""
+    """Keep only metadata of the course: none of a run, an editor or a person."""
     notebook.metadata = nbformat.from_dict(NOTEBOOK_METADATA)
     for cell in notebook.cells:
         for name in set(cell.metadata) - set(KEPT_CELL_METADATA):
@@ -65,7 +65,7 @@ def tidy(notebook):
 
 
 def tidy_outputs(cell):
-    """Keep of the metadata of an output what belongs to its picture: the words, and what brings a view to life."""
+    """Keep an output's metadata that belong to its picture: the words, and the state of a view."""
     if not cell.source.strip():
         cell.outputs, cell.execution_count = [], None
     for output in cell.outputs:
@@ -92,7 +92,7 @@ def pixels(png):
 
 
 def keep_unchanged_pictures(new_cell, old_cell):
-    """Put the old bytes back where the pixels are the same (the bytes also name matplotlib's version)."""
+    """Put the old bytes back if the pixels are the same (the bytes also name matplotlib's version)."""
     kept = {
         new: old
         for new, old in zip(pictures(new_cell), pictures(old_cell), strict=False)

@@ -1,9 +1,9 @@
-"""What `make test` and `make check` run of many cases alike: the first of each kind. `make test-all` runs them all."""
+"""`make test` and `make check` run of many cases alike the first of each kind. `make test-all` runs them all."""
 
 import pytest
 
 exhaustive, slow = pytest.mark.exhaustive, pytest.mark.slow
-# What students write may warn them; an overflow is still an error.
+# A student's code may warn; an overflow is still an error.
 as_a_student = [
     pytest.mark.filterwarnings("ignore"),
     pytest.mark.filterwarnings("error:(overflow|underflow|divide by zero|invalid value) encountered:RuntimeWarning"),

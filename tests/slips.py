@@ -1,4 +1,4 @@
-"""The usual slips in what a right function returns, and the styles in which what is right may come."""
+"""The usual slips in a right function's answer, and the styles in which a right answer may come."""
 
 from collections.abc import Callable
 from decimal import Decimal

@@ -34,7 +34,7 @@ CALLS = {
 
 
 def main(count):
-    """Ask for so many of everything; return how many were not refused."""
+    """Ask for `count` of everything; return the number of calls that were not refused."""
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT))
     wrong = 0
     for name, call in CALLS.items():

@@ -1,6 +1,6 @@
 """Nothing leads to strangers: each address in the tree is known, with its reason, and so is each `pip install`.
 
-Where the project itself lives is said once, by [project.urls] in pyproject.toml, which is empty until somebody sets it.
+The project's own address stands once, in [project.urls] of pyproject.toml, which is empty until somebody sets it.
 """
 
 import re
@@ -18,7 +18,7 @@ HOST = r"(?:[\w-]+\.)+(?:ai|app|co|com|cz|de|dev|edu|eu|fr|gov|in|info|io|me|net
 ADDRESS = re.compile(
     rf"\b(?:[a-z][a-z+]+://|git@|mailto:|www\.)[^\s\"'<>|)\]}}`,;\\]+|(?<![\w@./%-]){HOST}/[^\s\"'<>|)\]}}`,;\\]*", re.I
 )
-# Why an address may stand in the tree -> with what it begins.
+# Why an address may stand in the tree -> its beginning.
 KNOWN = {
     "a page of this computer": ("http://127.0.0.1", "file://{tmp_path"),
     "the name of a language, which nothing opens": ("http://www.w3.org/2000/svg",),
@@ -49,7 +49,7 @@ KNOWN = {
     ),
     "where JupyterLite's Python comes from, which a test holds back": ("https://cdn.jsdelivr.net/pyodide/",),
 }
-# What is not in the lock, and somebody is told to install; and what JupyterLite finds beside its pages.
+# Packages outside of the lock that somebody is told to install; and those that JupyterLite finds beside its pages.
 ASIDE = {"nbdime", "pre-commit", "rbms", "thrml"}
 BESIDE = {(file, PROJECT["name"]) for file in ("docs/lite.py", "tests/site/test_lite.py")}
 OPTION = re.compile(r""" (?:-c|-e|-r|--\w+) (?:"[^"]+"|[^\s`"']+)""")
@@ -103,7 +103,7 @@ def test_an_address_is_found_however_it_is_written(text):
 
 
 def installed():
-    """(file, name) of what each `pip install` of the tree would bring from a package index."""
+    """(file, name) of each package that a `pip install` of the tree would bring from a package index."""
     for file, text in tracked():
         for words in INSTALL.findall(OPTION.sub("", text.replace("\\", ""))):
             for word in words.replace('"', "").replace("'", "").split():

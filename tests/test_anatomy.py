@@ -1,9 +1,9 @@
-"""What a student gets of a notebook: the time that it states, and an answer to each question, not before it is asked.
+"""A student's notebook: the time that it states, and an answer to each question, not before it is asked.
 
 The watch is that of strict readers who sat down with it.  A student who thinks reads 125 words or ten lines of code a
 minute, stays three seconds at a formula within a line and 45 at one displayed, a minute at a picture, a minute and a
-half at a prediction, two at a live view, and fills a blank in three and a half.  What stands before the exercises is
-the heart; what stands below the Close, under Further, nobody needs.
+half at a prediction, two at a live view, and fills a blank in three and a half.  The part before the exercises is
+the heart; nobody needs the part below the Close, under Further.
 """
 
 import ast
@@ -25,7 +25,7 @@ HOURS = ["none", "one", "two", "three", "four", "five", "six"]
 
 
 def minutes(notebook):
-    """How long the notebook takes a student who thinks."""
+    """The minutes that the notebook takes a student who thinks."""
     text = re.sub(r"\]\([^)]*\)|</?\w+>", "] ", "\n".join(prose(notebook)))
     text, displayed = re.subn(r"\$\$.*?\$\$", " ", text, flags=re.DOTALL)
     text, inline = re.subn(r"\$[^$]+\$", " ", text)
@@ -51,7 +51,7 @@ def minutes_of_exercises(notebook):
 
 
 def front(notebook):
-    """What stands below the first view: what to do with it, then time, needs and goals."""
+    """The text below the first view: a task with it, then time, needs and goals."""
     return prose(notebook)[1]
 
 
@@ -118,7 +118,7 @@ def test_what_is_further_is_folded_and_comes_last(notebook):
         assert more[0].metadata["jp-MarkdownHeadingCollapsed"] and more[-1] == notebook.cells[-1]
 
 
-# What it has
+# Its parts
 
 
 def test_what_the_front_promises_the_close_asks_back(notebook):
@@ -204,7 +204,7 @@ def test_every_exercise_has_a_graded_answer_or_a_worked_one_for_the_teacher(note
 
 
 def test_each_answer_has_its_own_name_and_its_solution_and_a_locked_test_below_it(notebook):
-    """A blank of the story is followed by no test, and what is marked by a person has a rubric for the teacher."""
+    """A blank of the story is followed by no test, and an answer marked by a person has a rubric for the teacher."""
     found = [cell for cell in notebook.cells if record(cell)]
     assert len({record(cell)["grade_id"] for cell in found}) == len(found)
     assert all(record(cell)["schema_version"] == 3 for cell in found)

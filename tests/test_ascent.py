@@ -1,4 +1,4 @@
-"""The learning loop climbs, it ends where the moments agree, and the free phase starts where `free_start` puts it."""
+"""The learning loop climbs, it ends where the moments agree, and the free phase starts as `free_start` says."""
 
 from dataclasses import replace
 from functools import partial
@@ -136,7 +136,7 @@ RESTRICTED = bmlab.restricted(0.1 * np.ones((30, 3)), np.zeros(30), np.zeros(3))
 
 
 def test_a_large_restricted_machine_learns_on_its_own_couplings():
-    """Where the free phase gives the couplings only, its nan elsewhere must not leak into the weights."""
+    """If the free phase gives the couplings only, its nan elsewhere must not leak into the weights."""
     data, mask = bmlab.spins(np.random.default_rng(0).integers(0, 2, (20, 30))), RESTRICTED.weights != 0
     infer = partial(bmlab.exact, pairs="couplings")
     first, *_, last = bmlab.fit(RESTRICTED, data, infer, steps=10, rate=0.02, couplings=mask).steps
@@ -221,7 +221,7 @@ LEARN = {
 @pytest.mark.parametrize("learn", LEARN.values(), ids=LEARN)
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 def test_what_was_built_without_a_coupling_never_gets_one(learn, size, tmp_path, monkeypatch):
-    """In any form; and gets all of them where they are possible."""
+    """In any form; and gets all of them if they are possible."""
     monkeypatch.chdir(tmp_path)
     for seed in range(2):
         for model in bipartite(seed, size)[: 2 if learn.func is bmlab.pcd else None]:
@@ -259,7 +259,7 @@ def test_neurons_times_bins_are_told_to_be_transposed(learn):
 
 
 def test_nan_is_blamed_on_the_rate_where_a_climb_made_it():
-    """And where somebody typed it, on the number."""
+    """And for a number that somebody typed, on the number."""
     layers = bmlab.restricted(0.1 * np.ones((4, 1)), np.zeros(4), [0])
     for learn in (partial(bmlab.fit, blank(4)), partial(bmlab.pcd, layers, rng=0)):
         with (

@@ -45,7 +45,7 @@ def test_leaf_after_leaf_is_taken_out_and_what_is_left_has_none():
 
 @pytest.mark.parametrize("field", [0.0, 0.4])
 def test_a_ring_keeps_the_larger_eigenvalue_only(field):
-    """Z = large^n + small^n by the transfer matrix; what goes round the ring is the second, and Bethe drops it."""
+    """Z = large^n + small^n by the transfer matrix; the second goes round the ring, and Bethe drops it."""
     ring, j, h = bmlab.ising(9, coupling=0.8, field=field).at(1.3), 0.8 / 1.3, field / 1.3
     root = np.sqrt(np.exp(2 * j) * np.sinh(h) ** 2 + np.exp(-2 * j))
     large, small = np.exp(j) * np.cosh(h) + root, np.exp(j) * np.cosh(h) - root
@@ -56,7 +56,7 @@ def test_a_ring_keeps_the_larger_eigenvalue_only(field):
 def law_alike():
     """Units that all repel each other alike: one message u = -artanh(tanh J tanh(b + (n - 2) u)), a single solution.
 
-    The right side falls as u grows, so that messages swing about it; where it falls steeply only shorter moves arrive.
+    The right side falls as u grows, so that messages swing about it; if it falls steeply only shorter moves arrive.
     """
     for n, coupling, bias in [(4, 0.5, 0.3), (4, 1.0, 1.0), (6, 1.0, 3.0), (8, 0.5, 1.0), (8, 1.0, 0.3)]:
         model = bmlab.BoltzmannMachine(coupling * (np.eye(n) - 1), np.full(n, bias))

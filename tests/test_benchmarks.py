@@ -1,4 +1,4 @@
-"""What growth.py times, at sizes that take no time: `make bench` stops where a script is broken."""
+"""The calls that growth.py times, at sizes that take no time: `make bench` stops if a script is broken."""
 
 import subprocess
 import sys

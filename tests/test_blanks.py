@@ -65,7 +65,7 @@ OTHERS = 5000  # the seed of the cases on which a slip shows
 
 @cache
 def story(name):
-    """What the cells make that the blanks of a notebook need."""
+    """The names that the blanks of a notebook need, made by its cells."""
     cells, made = [cell.source for cell in code_cells(SOURCES[name])], {}
     kept, _ = needed_cells(cells, [BLANK in source for source in cells])
     for source in kept.values():
@@ -130,7 +130,7 @@ def test_no_usual_slip_passes_and_each_gets_a_sentence(tried):
 
 
 def writing_lists(function):
-    """A right function that then takes the last number, row or machine off what it is given."""
+    """A right function that then takes the last number, row or machine off its argument."""
 
     def answered(*given):
         found = function(*deepcopy(given))
@@ -182,7 +182,7 @@ def raising(error):
     return stops
 
 
-HABITS = {  # what is wrong with a function whose numbers may be right, and a part of what is said
+HABITS = {  # a function whose numbers may be right, and a part of the sentence on its flaw
     writing_lists: "writes into what it is given",
     late: "gives another answer where the same is asked again",
     sharing: "writes over what it returned before",
@@ -230,7 +230,7 @@ def test_what_cannot_be_compared_in_the_cases_behind_the_first_is_a_sentence():
 
 @pytest.mark.parametrize("name", BLANKS_OF)
 def test_a_blank_is_alone_in_its_cell_and_tried_where_T_is_not_1(name):
-    """Who writes the function alone, in the place of all that stands there, goes on; what asks for T = 1 says so."""
+    """A student who writes the function alone, in place of the cell, goes on; an answer for T = 1 only is named."""
     for place, cell in enumerate(SOURCES[name].cells):
         if BLANK not in cell.source:
             continue
@@ -278,7 +278,7 @@ def test_what_strict_readers_typed_is_refused(blank):
         assert judging.judge(wrong, right, cases).wrong, body
 
 
-NAMED = {  # what is typed for x + rate * step, or another right answer -> a part of what is said
+NAMED = {  # an answer in place of x + rate * step, or of another right answer -> a part of the sentence
     "x + rate * step": {
         "x - rate * step": "goes the wrong way: is it minus for plus",
         "x + rate / 2 * step": "takes steps 0.5 times as long",

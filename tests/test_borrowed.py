@@ -1,4 +1,4 @@
-"""What the package takes from inside other libraries: a test that fails after an upgrade says what no longer works."""
+"""Private parts of other libraries that the package uses: a test that fails after an upgrade says which one is gone."""
 
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor

@@ -1,6 +1,6 @@
 """bracket, and every bound that it is made of: log Z lies inside, on machines of all kinds.
 
-MACHINES=223 says how many of each kind (2,007 in all).
+MACHINES=223 is the number of each kind (2,007 in all).
 """
 
 import os

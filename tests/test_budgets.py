@@ -1,4 +1,4 @@
-"""What memory and cores a process may take: what control groups allow, of version 1 and 2, the least of all."""
+"""The memory and cores that a process may take: the least that control groups allow, of version 1 and 2."""
 
 import math
 
@@ -55,7 +55,7 @@ MACHINES = {
 
 @pytest.mark.parametrize(("files", "memory", "most_cores"), MACHINES.values(), ids=MACHINES)
 def test_control_groups_are_obeyed(files, memory, most_cores, tmp_path, monkeypatch):
-    """Half of the least of what there is and what is allowed, and no more cores."""
+    """Half of the least of the memory that exists and is allowed, and no more cores."""
     there, had = budgets.memory_to_spend(), cores()
     for path, text in files.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ FIT = bmlab.maximize(MODEL, bmlab.states(3))
 ESTIMATORS = [getattr(bmlab.estimators, name)() for name in bmlab.estimators.__all__]
 RESTRICTED = bmlab.restricted([[0.1], [0.2], [0.3]], [0, 0, 0], [0])
 HELD = "|".join([*HOLDERS.values(), "view"])
-NAMED = [  # what has arguments that must be named and have no default
+NAMED = [  # functions with arguments that must be named and have no default
     name
     for name in bmlab.__all__
     if inspect.isfunction(function := getattr(bmlab, name))

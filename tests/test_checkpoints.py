@@ -221,7 +221,7 @@ def test_a_file_runs_no_code(tmp_path):
 
 @pytest.mark.slow
 def test_a_run_killed_at_twenty_moments_ends_bit_identical(tmp_path):
-    """Each child goes on from what the one before left, until it kills itself; some of them in the midst of a write."""
+    """Each child continues the run of the one before, until it kills itself; some of them in the midst of a write."""
     path, rng = tmp_path / "a.bm", np.random.default_rng(0)
     command = [sys.executable, Path(__file__).with_name("crashing.py"), path]
     with subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:

@@ -34,12 +34,12 @@ def strong():
 
 
 def crowd(n, coupling):
-    """All pairs attract or repel each other alike, without fields: critical where the coupling is 1."""
+    """All pairs attract or repel each other alike, without fields: critical if the coupling is 1."""
     return bmlab.BoltzmannMachine((1 - np.eye(n)) * coupling / n, np.zeros(n))
 
 
 def off(model, answer, want):
-    """The true error of what was asked for."""
+    """The true error of the wanted quantity."""
     return difference(model, answer, bmlab.exact(model, pairs="all"), want)
 
 
@@ -120,7 +120,7 @@ def test_log_z_has_its_bounds():
 
 
 def test_log_z_is_where_it_is_proven_to_be():
-    """A log Z outside of what is proven is moved to the nearer end."""
+    """A log Z outside of its proven bounds is moved to the nearer one."""
     proven = bmlab.Bounded(2.0, 0.0, 1.0, 3.0)
     for value, there in ((0.5, 1.0), (2.5, 2.5), (3.5, 3.0)):
         answer = bmlab.Estimate(np.zeros(1), np.eye(1), bmlab.Bounded(value, 0.1))
@@ -132,7 +132,7 @@ def test_log_z_is_where_it_is_proven_to_be():
 
 
 def law_two_orders(state=try_bethe, kinds=KINDS, machines=3):
-    """Where mean field, TAP and Bethe converge to one valley, Bethe errs by no more than mean field and Bethe state."""
+    """If mean field, TAP and Bethe converge to one valley, Bethe errs by no more than mean field and Bethe state."""
     stated = 0
     for number, kind in enumerate(kinds):
         for seed in range(machines):
@@ -211,7 +211,7 @@ def test_theories_can_be_doubted():
 
 @every_want
 def test_samples_have_a_veto(want):
-    """Samples further from Bethe than both errors allow are a doubt, but not where they are in doubt themselves."""
+    """Samples further from Bethe than both errors allow are a doubt, but not if they are in doubt themselves."""
     model = weak()
     theory, samples = try_bethe(model, want), Trial("exact", bmlab.exact(model.at(0.5)), 1e-9)
     assert contradicted(model, theory, Trial("exact", bmlab.exact(model), 1e-9), want) is theory
@@ -268,7 +268,7 @@ def test_more_sweeps_are_more_work():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_gets_an_answer(kind):
-    """With an error where that is reliable, and nan where it is not."""
+    """With an error if that is reliable, and nan if it is not."""
     model = random_machine(kind, np.random.default_rng(3), 16)
     answer = without_exact(model, np.random.default_rng(0), "moments", 50)
     assert np.isfinite(answer.mean).all() and answer.message
@@ -276,7 +276,7 @@ def test_every_kind_gets_an_answer(kind):
 
 
 def test_what_has_not_converged_warns_once_and_says_why():
-    """In the cold a hundred chains of a glass stay where they are, and ladders that are too short do not help."""
+    """In the cold a hundred chains of a glass do not move, and ladders that are too short do not help."""
     glass = bmlab.sherrington_kirkpatrick(40, rng=np.random.default_rng(0)).at(0.05)
     with pytest.warns(bmlab.NotConverged) as seen:
         answer = auto(glass, rng=0, n_sweeps=20)

@@ -62,7 +62,7 @@ def test_chains_cover(phase, machines=40):
 @pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("chains", [1, 3, 7, 10])
 def test_chains_that_agree_prove_nothing_of_what_is_drawn(layout, chains):
-    """A unit that never turned has the error of one more chain, what is known in all rows has none."""
+    """A unit that never turned has the error of one more chain, a unit that is known in all rows has none."""
     weights = layout(0.5 * bmlab.ising(3).dense_weights)
     model = bmlab.BoltzmannMachine(weights, [0, 0, 9])
     answer = bmlab.clamped_gibbs(model, [[1, -1, np.nan], [-1, -1, np.nan]], rng=0, n_chains=chains)

@@ -98,7 +98,7 @@ def test_runs_that_sit_in_different_valleys_say_so():
 
 @quietly
 def test_one_run_keeps_the_errors_that_it_states():
-    """Also where its chains disagree: a single run has no spread."""
+    """Also if its chains disagree: a single run has no spread."""
     for run in (bmlab.gibbs(VALLEYS, rng=0, n_sweeps=50), bmlab.temper(GLASS, rng=0, n_sweeps=50)):
         alone = bmlab.combine([run])
         assert run.info["rhat"] >= RHAT_LIMIT and not alone.converged
@@ -127,7 +127,7 @@ def ran(sampler, model, rng, size=30):
 def test_runs_of_the_same_random_numbers_are_refused(sampler, model, kind):
     """Copies, one seed twice, one generator sent to all workers, other lengths, inside a combined answer.
 
-    Runs of seeds of their own, or of one generator that goes on, are taken, also where all of them see one state.
+    Runs of seeds of their own, or of one generator that goes on, are taken, also if all of them see one state.
     """
     run, rng = partial(ran, sampler, model), np.random.Generator(kind(1))
     sent = [run(pickle.loads(pickle.dumps(rng))) for _ in range(2)]

@@ -1,4 +1,4 @@
-"""The loops that Numba compiles do what NumPy does, sweep by sweep, and both what plain.py does."""
+"""The loops that Numba compiles agree with NumPy's, sweep by sweep, and both with plain.py."""
 
 from dataclasses import replace
 from functools import partial
@@ -22,7 +22,7 @@ SEEDS = range(6)
 
 
 def glass(seed, n=9, to=np.asarray):
-    """Return some units, of whose pairs a third is not coupled, in fields of order one, warm enough for one valley."""
+    """Return some units, with a third of the pairs not coupled, in fields of order one, warm enough for one valley."""
     rng = np.random.default_rng(seed)
     weights = bmlab.sherrington_kirkpatrick(n, rng=rng).weights * (bmlab.symmetric(rng.random((n, n))) > 0.35)
     return bmlab.BoltzmannMachine(to(weights), rng.normal(size=n), 3.0)

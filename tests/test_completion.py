@@ -1,4 +1,4 @@
-"""Completion and conditional probabilities: their proven intervals and errors, names, and what is certain.
+"""Completion and conditional probabilities: their proven intervals and errors, names, and certain units.
 
 test_fuzz.py holds them against sums over all states.
 """
