@@ -201,7 +201,7 @@ def on(form, method):
 
 
 def full(pairs):
-    """An array of pairs as a dense one, nan where a sparse one has no entry."""
+    """An array of pairs as a dense one, nan if a sparse one has no entry."""
     if not sparse.issparse(pairs):
         return pairs
     dense, held = np.full(pairs.shape, np.nan), pairs.tocoo()
@@ -210,7 +210,7 @@ def full(pairs):
 
 
 def slack(one, other=0.0):
-    """What two answers may differ by: rounding, or STDERRS of their difference where they sampled."""
+    """The tolerated difference of two answers: rounding, or STDERRS of their difference if they sampled."""
     return ROUNDING + STDERRS * np.hypot(one, other)
 
 
@@ -221,7 +221,7 @@ def near(one, other, error):
 
 
 def assert_same(one, other, noise=1.0):
-    """Compare two Estimates: up to rounding, and up to `noise` times what their standard errors allow."""
+    """Compare two Estimates: up to rounding, and up to `noise` times the limit of their standard errors."""
     for name in ("mean", "corr"):
         errors = [noise * getattr(answer, f"{name}_stderr") for answer in (one, other)]
         assert near(getattr(one, name), getattr(other, name), slack(*errors))
@@ -256,7 +256,7 @@ def law_record(method):
         assert len(answer.message.split()) > 3  # a sentence: why it stopped
         z = answer.log_z
         assert isinstance(z, float) and isinstance(z, bmlab.Bounded)
-        assert not z.stderr < 0 and (z.stderr == 0 or z.lower < z.upper)  # what is exact has no error
+        assert not z.stderr < 0 and (z.stderr == 0 or z.lower < z.upper)  # exact answers have no error
         again = method(model, start=answer.state)
         assert again.method == answer.method and np.isnan(again.log_z) == np.isnan(answer.log_z)
 
@@ -276,7 +276,7 @@ def law_bounds(method, seeds=(0, 5, 10, 15)):
 
 
 def law_no_weights(method, sizes=(0, 1, 5)):
-    """Also where there is no unit, and where no weight is stored, or nothing but zeros."""
+    """Also without units, without stored weights, or with stored zeros alone."""
     for n in sizes:
         biases = np.random.default_rng(n).normal(size=n)
         answer = method(bmlab.BoltzmannMachine(np.zeros((n, n)), biases, temperature=1.7, offset=0.4))
@@ -290,7 +290,7 @@ def law_no_weights(method, sizes=(0, 1, 5)):
 
 
 def law_cold(method):
-    """Where p(s) is all but a few states' there are numbers, not nan, and no overflow, with fields and without."""
+    """If a few states have all of p(s) there are numbers, not nan, and no overflow, with fields and without."""
     for seed in range(2):
         warm = machine(8, seed, scale=2.0)
         for model in (warm.at(0.01), bmlab.BoltzmannMachine(warm.weights, np.zeros(8), 0.01)):
@@ -315,7 +315,7 @@ def law_weak_weights(method, order=2, scale=0.02):
 
 
 def law_referee(method, sizes=(1, 4, 8)):
-    """What claims no error at all, or a sampling error, agrees with the plain sum over states."""
+    """An answer that states no error, or a sampling error, agrees with the plain sum over states."""
     for n in sizes:
         for model in (machine(n, seed=n, temperature=1.3, offset=0.7), in_two_parts(n, seed=n, temperature=1.3)):
             answer, (log_z, mean, corr) = method(model), referee(model)
@@ -329,7 +329,7 @@ def law_referee(method, sizes=(1, 4, 8)):
 def law_stated_error(method, sizes=(1, 4, 8)):
     """Means and correlations are off by no more than info["error"], rms: samples by chance, within STDERRS of it.
 
-    That of samples is two of their standard errors.  Where the method says that it has not converged nothing is stated.
+    That of samples is two of their standard errors.  A method that has not converged states nothing.
     """
     for n in sizes:
         for model in (machine(n, seed=n, temperature=1.3, offset=0.7), in_two_parts(n, seed=n, temperature=3.0)):
@@ -438,7 +438,7 @@ def law_engines_agree(model, n_chains, sweeps=40, **options):
 
 
 def path(walk, now, sweeps):
-    """The states (n, chains) after each sweep at another T; at other biases one by one, with what AIS knows."""
+    """The states (n, chains) after each sweep at another T; at other biases one by one, with AIS's fields."""
     beta = np.full(walk.s.shape[1], 1 / now.temperature)
     if (now.biases == walk.model.biases).all():
         return np.concatenate(list(walk.draws(sweeps, beta=beta)))
@@ -606,7 +606,7 @@ def test_every_method_obeys_in_every_form(law, method, form):
 @every_form
 @methods(among=those(lambda row: not row.draws or BOUNDS & {*row.answers}))
 def test_every_bound_holds(method, form):
-    """Other samplers state none; auto() has those of bracket() where it is asked for log Z."""
+    """Other samplers state none; auto() has those of bracket() if log Z is wanted."""
     law_bounds(on(form, method))
 
 
@@ -658,7 +658,7 @@ def test_the_shortest_run_answers_for_every_machine(method, form):
 
 
 def law_wide(method, form=as_it_is):
-    """Couplings and biases over five decades: what leaves the doubles is nan and not believed, and no warning comes."""
+    """Couplings and biases over five decades: numbers beyond doubles are nan and not believed, without a warning."""
     for seed in range(10):
         rng = np.random.default_rng(seed)
         weights, biases = (10 ** rng.uniform(-2, 3, shape) * rng.choice([-1, 1], shape) for shape in [(5, 5), 5])
@@ -710,7 +710,7 @@ def test_the_error_is_of_the_order_claimed(key, form):
 
 
 def law_answers(method, answers):
-    """A method knows what its row says, and nothing else."""
+    """A method answers the quantities of its row, and no others."""
     model = machine(6, seed=1, temperature=2.0)
     found = method(model)
     z = found.log_z
@@ -907,7 +907,7 @@ def any_machine(seed, most=8):
 
 
 def converging(method, models):
-    """Yield each machine with its answer where that has converged; some have."""
+    """Yield each machine whose answer has converged, with the answer; some have."""
     answers = [(model, method(model)) for model in models]
     yield from ((model, answer) for model, answer in answers if answer.converged)
     assert any(answer.converged for _, answer in answers)
@@ -920,7 +920,7 @@ def weak(seed, radius=0.2):
 
 
 def law_free_bounds(method, machines=12):
-    """What has converged lies below sum |w|/T + sum log 2 cosh(b/T), and above mean field's best product.
+    """A converged log Z lies below sum |w|/T + sum log 2 cosh(b/T), and above mean field's best product.
 
     A value that is itself a lower bound may be below another.  A sampler's may be off by its error.
     """
@@ -936,7 +936,7 @@ def law_free_bounds(method, machines=12):
 
 
 def law_self_consistent(method, machines=6):
-    """Where it has converged, T dm_i/db_i is 1 - m_i^2 up to a factor 1 + MAX_INCONSISTENCY, whichever is larger.
+    """If it has converged, T dm_i/db_i is 1 - m_i^2 up to a factor 1 + MAX_INCONSISTENCY, whichever is larger.
 
     By central differences of the method's own means.  They err by the square of the step, 1e-6 times a third derivative
     by b/T of order one, and by the tolerance of the means over the step, 1e-9; a hundred times that is allowed.
@@ -956,14 +956,14 @@ def law_self_consistent(method, machines=6):
 
 
 def law_weak_converges(method, machines=20):
-    """No false alarm where couplings are weak."""
+    """No false alarm if couplings are weak."""
     for seed in range(machines):
         answer = method(weak(seed))
         assert answer.converged, answer.message
 
 
 def law_plausible(method, machines=20):
-    """What has converged is the answer of some machine: no correlation beyond 1, and it agrees with itself."""
+    """A converged answer is that of some machine: no correlation beyond 1, and it agrees with itself."""
     for _, answer in converging(method, [*map(any_machine, range(machines)), weak(0, 0.01)]):
         assert np.abs(answer.corr).max() <= 1 + 1e-9 and answer.info.get("inconsistency", 0.0) <= MAX_INCONSISTENCY
 

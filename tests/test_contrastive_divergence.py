@@ -121,7 +121,7 @@ def test_a_grey_row_moves_the_machine_as_the_mean_of_its_patterns_where_hidden_u
 
 
 def test_persistent_chains_reach_equilibrium():
-    """Chains go on where they were: after 40 steps of one sweep at rate 0 they have the machine's own moments."""
+    """Chains go on from their states: after 40 steps of one sweep at rate 0 they have the machine's own moments."""
     model, data = harmonium(), some_data(rows=20)
     climb = begun(model, data, 20_000, np.random.default_rng(3))
     for _ in range(40):

@@ -33,7 +33,7 @@ def test_every_update_lowers_the_free_energy(theory, model):
 @every_theory
 @every_machine
 def test_newton_never_raises_it(theory, model):
-    """It is refused where G would rise, and taken somewhere."""
+    """It is refused if G would rise, and taken somewhere."""
     functional, rng, moved = theory(model), np.random.default_rng(1), 0
     for m in rng.uniform(-1, 1, (200, model.n)):
         there = coordinate_descent._newton(model, functional, m)
@@ -68,7 +68,7 @@ def test_several_starts_find_both_valleys_of_a_ferromagnet(shape):
 
 
 def law_both_ends(method=bmlab.mean_field):
-    """Without biases -m is a fixed point where m is one, and an odd number of starts finds both, or neither."""
+    """Without biases -m is a fixed point if m is one, and an odd number of starts finds both, or neither."""
     found = []
     for seed in range(6):
         weights = bmlab.sherrington_kirkpatrick(9, rng=seed).weights
@@ -108,7 +108,7 @@ def test_a_search_that_was_cut_short_speaks_of_a_bound_where_there_is_one(method
 @pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap])
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_there_may_be_more_starts_than_directions(method, n):
-    """As many directions as units; in the heat all of them end in one place, where one start alone does."""
+    """As many directions as units; in the heat all of them end at one fixed point, that of one start alone."""
     dense = bmlab.sherrington_kirkpatrick(n, rng=n).at(5.0)
     for model in (dense, replace(dense, weights=sparse.csr_array(dense.weights))):
         assert np.abs(method(model, starts=9).info["fixed points"] - method(model).mean).max() < 1e-6
@@ -137,7 +137,7 @@ def test_the_offset_chooses_no_valley(method):
 
 @pytest.mark.parametrize("method", [bmlab.mean_field, bmlab.tap])
 def test_the_second_start_lies_along_the_biases(method):
-    """Biases turned over turn the answer over, also where two starts see one end of the direction only."""
+    """Biases turned over turn the answer over, also if two starts see one end of the direction only."""
     model, start = bmlab.ising((4, 4), field=0.1).at(2.0), np.full(16, -0.9)
     answers = [method(replace(model, biases=sign * model.biases), start=sign * start, starts=2) for sign in (1, -1)]
     assert np.abs(answers[0].mean + answers[1].mean).max() < 1e-11 and answers[0].mean[0] > 0.5

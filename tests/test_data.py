@@ -168,7 +168,7 @@ def test_no_column_takes_the_place_of_another(names):
     }
 
 
-# What is left out comes with advice, and the advice is true
+# Columns that are left out come with advice, and the advice is true
 
 HOLE_IN = 0.2  # of the cells
 

@@ -54,7 +54,7 @@ def law_half_moments(seed):
     spans = np.array([*(walks(slowness, chains, draws, seed) for slowness in (0, 0.5, 0.99)), np.ones((chains, draws))])
     by_numba, found = compiled_averages.half_moments(spans, True), half_moments(spans, timed=True)
     for name, one, other in zip(found._fields, found, by_numba, strict=True):
-        moving = slice(3) if name == "time" else slice(None)  # of what stands still there is none
+        moving = slice(3) if name == "time" else slice(None)  # constant draws have none
         assert np.abs(one - other)[moving].max() < 1e-11 * (1 + np.abs(one)[moving].max())
 
 
@@ -101,7 +101,7 @@ def test_averages_of_one_sweep_are_the_same_whoever_counts(n, monkeypatch):
 
 
 def test_units_that_stand_still_and_chains_that_are_short(engine):
-    """Alike in all chains: R-hat 1.  Not alike: the chains disagree for ever.  One chain, three draws: too few."""
+    """Alike in all chains: R-hat 1.  Not alike: the chains always disagree.  One chain, three draws: too few."""
     spans = np.ones((2, 4, 8))
     assert agreement(spans) == (1, 32)
     spans[1, 0] = -1
@@ -111,7 +111,7 @@ def test_units_that_stand_still_and_chains_that_are_short(engine):
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_the_errors_of_one_sweep_are_the_spread_of_its_chains(sparse):
-    """Each chain a group of one: its closed form, and what mean_and_stderr() works out from the groups."""
+    """Each chain a group of one: its closed form, and the answer of mean_and_stderr() from the groups."""
     model = bmlab.ising((2, 3), coupling=0.4)
     model = model if sparse else bmlab.BoltzmannMachine(model.dense_weights, model.biases)
     s = bmlab.sample(model, 50, rng=np.random.default_rng(0))
@@ -134,7 +134,7 @@ def test_twice_the_error_of_few_groups_covers_as_that_of_many(count):
 
 
 def test_from_32_groups_on_the_error_is_their_spread():
-    """And of 31 it is more, by what Student's t of 30 degrees has beyond that of 31: a thousandth."""
+    """And of 31 it is more, by the ratio of Student's t of 30 degrees to that of 31: a thousandth."""
     for count in (31, 32, 33, 100):
         groups = np.random.default_rng(count).normal(size=(count, 5))
         ratio = mean_and_stderr(groups, np.ones(count))[1] / (groups.std(0, ddof=1) / np.sqrt(count))
@@ -161,7 +161,7 @@ def test_of_many_chains_r_hat_looks_at_some_evenly_spread(n_chains, monkeypatch)
 @pytest.mark.parametrize("sampler", [bmlab.gibbs, bmlab.temper, bmlab.ais])
 @pytest.mark.parametrize("n_sweeps", [1, 1000])
 def test_of_no_units_there_is_nothing_to_sample(sampler, n_sweeps):
-    """Also of a few sweeps: what is known without them has converged."""
+    """Also of a few sweeps: means that are known without them have converged."""
     options = {} if sampler is bmlab.ais else {"n_sweeps": n_sweeps}
     answer = sampler(bmlab.BoltzmannMachine(np.zeros((0, 0)), np.zeros(0)), rng=0, **options)
     assert answer.converged and answer.mean.shape == (0,)

@@ -185,7 +185,7 @@ def test_extreme_energies_are_right_to_rounding(model):
 
 @pytest.mark.slow
 def test_a_cold_machine_goes_by_its_lowest_states_at_their_price():
-    """All answers, one after the other; 36 units in parts, whose 2^36 states nobody could list."""
+    """All answers, one after the other; 36 units in parts: nobody could list 2^36 states."""
     for cold in (random_machine(18, 0.005), random_machine(36, 1e-4)):
         info = bmlab.exact(cold).info
         assert info["algorithm"] == "lowest states" and info["predicted_seconds"] == bmlab.exact_plan(cold).seconds < 10
@@ -194,7 +194,7 @@ def test_a_cold_machine_goes_by_its_lowest_states_at_their_price():
         assert np.abs(cold.energy(bmlab.sample(cold, 3, rng=np.random.default_rng(0))) - lowest).max() < 0.1
 
 
-# What else it promises
+# Its other promises
 
 
 def test_too_many_states_are_refused_with_their_price():

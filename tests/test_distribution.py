@@ -1,4 +1,4 @@
-"""What is published: a wheel that works alone, with the oldest and the newest dependencies; an sdist with all files."""
+"""Published files: a wheel that works alone, with the oldest and the newest dependencies; an sdist with all files."""
 
 import re
 import subprocess

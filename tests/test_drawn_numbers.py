@@ -222,7 +222,7 @@ def test_an_arrow_is_as_wide_as_its_share_of_the_largest_flow(ax, rng):
 
 
 def test_states_stand_so_that_most_of_the_flow_goes_clockwise(ax, rng):
-    """No order has more of what flows one way, each flow times the sine of its turn, less what flows the other way."""
+    """No order has a larger sum of the flows one way, each times the sine of its turn, less those the other way."""
     flow = rng.random((5, 5))
     net = (flow - flow.T).clip(0)
     plot.flows(flow, ax, bmlab.states(3)[:5])

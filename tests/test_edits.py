@@ -35,7 +35,7 @@ SLIPS = {  # formula -> slip -> its words
     "f(a, b, c)": {},
     "np.max(a)": {"np.min(a)": "has min where max belongs", "np.mean(a)": "has mean where max belongs"},
     "np.abs(a)": {"np.array(a)": "lacks abs"},
-    # A part is named where it is a number, an argument or what belongs to one.
+    # A part is named if it is a number, an argument or an attribute of one.
     "lambda a: a + b": {
         "lambda a: a": "lacks a term", "lambda a: b": "lacks a term, a",
         "lambda a: a - b": "has a minus where a plus belongs",

@@ -42,7 +42,7 @@ def test_layers_with_other_biases_at_each_sweep_are_products(imported, layers):
 
 
 def test_numba_is_imported_when_it_would_have_saved_its_import(fresh):
-    """Calls that are short one by one are not short together: what NumPy loses never passes twice that price."""
+    """Calls that are short one by one are not short together: NumPy's loss never passes twice that price."""
     model = bmlab.sherrington_kirkpatrick(10, rng=0)
     s = random_states(model, 5)
     lost = 20 * (numpy_seconds(model, model.colours, 5) - numba_seconds(model, 5, flip_share(model, s)))
@@ -54,7 +54,7 @@ def test_numba_is_imported_when_it_would_have_saved_its_import(fresh):
 
 
 def test_the_choice_costs_least_over_a_grid(imported):
-    """Whatever the machine, and never more than a block of calls where the units of a line turn together."""
+    """Whatever the machine, and never more than a block of calls if the units of a line turn together."""
     for n in (2, 30, 300):
         for model in (bmlab.sherrington_kirkpatrick(n, rng=0), bmlab.ising(n)):
             for classes in (model.colours, one_by_one(n)):
@@ -93,7 +93,7 @@ def test_the_share_of_flips_is_that_of_settled_chains(scale):
 
 
 def test_the_engine_is_chosen_again_where_few_units_flip(imported):
-    """Units of settled states agree: a compiled loop then has no rows to add, where before it had half of them."""
+    """Units of settled states agree: a compiled loop then has no rows to add; before it had half of them."""
     layers = bmlab.restricted(np.full((784, 100), 0.1), np.zeros(784), np.zeros(100))
     walk = Chains(layers, random_states(layers, 100), np.random.default_rng(0), n_sweeps=50)
     twin = Chains(layers, random_states(layers, 100), np.random.default_rng(0), backend="numpy")

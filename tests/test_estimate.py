@@ -83,7 +83,7 @@ def test_a_warning_is_the_message_and_points_to_the_caller():
 def test_what_is_quiet_in_two_threads_at_once_warns_afterwards():
     """Two threads that are quiet in turn, the first in being the first out, leave the warnings as they found them.
 
-    warnings.catch_warnings() would not: the second puts back what the first had changed, for the whole process.
+    warnings.catch_warnings() would not: the second restores what the first had changed, for the whole process.
     """
     doubtful, turn = bmlab.Estimate(np.zeros(1), np.eye(1), converged=False, message="try more"), Barrier(2)
 
@@ -127,7 +127,7 @@ OTHERS = {
 
 
 def asked(door, method):
-    """What a door answers with this method for the argument that takes one; the first step of what yields steps."""
+    """The answer of a public function with this method for its argument; of a generator the first step."""
     function, call, argument = DOORS[door]
     phase = call["data"] if argument == "clamped_phase" else None
 

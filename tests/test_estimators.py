@@ -63,7 +63,7 @@ def test_bits_spins_and_booleans_are_one(kind, write):
 @pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array, sparse.lil_matrix])
 @pytest.mark.parametrize("binarize", [0.0, 0.5, -0.5, None])
 def test_sparse_rows_are_rows(kind, form, binarize):
-    """What is not stored is 0, and so is what is stored as 0."""
+    """Entries that are not stored are 0, and so are stored zeros."""
     if binarize is None and kind is not RestrictedBoltzmann:
         return
     X, y = patterns()

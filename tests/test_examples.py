@@ -1,4 +1,4 @@
-"""Every public function and class shows an example in its docstring, and what it prints is true.
+"""Every public function and class shows an example in its docstring, and its output is true.
 
 `python tests/test_examples.py FILE` writes them all as functions of one file, which `make lint` gives to pyright: it
 finds nothing, as a user's code is checked.
@@ -23,9 +23,9 @@ import reference
 
 WINGS = {"bmlab": bmlab, "bmlab.data": bmlab.data, "bmlab.plot": plot}
 WINGS |= {"bmlab.widgets": widgets, "bmlab.estimators": estimators}
-IMPORTS = re.search(r"```python\n(.*?)```", reference.EXAMPLES, re.DOTALL)[1]  # what its pages say is imported
+IMPORTS = re.search(r"```python\n(.*?)```", reference.EXAMPLES, re.DOTALL)[1]  # imported, as its pages say
 KNOWN = {"np": np, "bmlab": bmlab, "plt": plt, "plot": plot}
-ANSWERS = {"Images", "Encoder", "Raster", "Shifter", "Votes", "YesNo", "Zoo"}  # what functions of data return
+ANSWERS = {"Images", "Encoder", "Raster", "Shifter", "Votes", "YesNo", "Zoo"}  # the results of functions of data
 PUBLIC = {
     f"{wing}.{name}": getattr(module, name)
     for wing, module in WINGS.items()

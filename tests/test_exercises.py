@@ -1,4 +1,4 @@
-"""The exercises: each can be won, its wrong answers bring a hint, and what is handed out holds none of its solutions.
+"""The exercises: each can be won, its wrong answers bring a hint, and no handout holds a solution.
 
 The notebooks are run as they are by nbval, solutions and tests included. Wrong answers are in wrong_answers.py; how
 they are graded is tested in teaching/tests.
@@ -92,7 +92,7 @@ def test_tests_teach_before_they_are_hidden(name):
 
 @cache
 def namespace(name):
-    """What the cells before the exercises make; it is made once, and whoever adds to it adds to a copy."""
+    """The names that the cells before the exercises make; they are made once, and additions go to a copy."""
     made, cells = {}, code_cells(nbformat.read(BY_NAME[name], 4))
     own = [bool(record(cell)) or "variant(student" in cell.source for cell in cells]
     kept, _ = needed_cells([cell.source for cell in cells], own)
@@ -119,7 +119,7 @@ def asked_once(transition_matrix):
 
 @lru_cache(200)
 def fitted_once(asked):
-    """What fit() answers to pickled arguments, of which nobody can write on a part."""
+    """The answer of fit() to pickled arguments, so that nobody can write on a part of them."""
     given, named = pickle.loads(asked)
     return FIT(*given, **named)
 
@@ -160,7 +160,7 @@ def shell(request, tmp_path, monkeypatch):
 
 
 def below(shell, *sources):
-    """What stands below a test that is run after other cells; without how far one is."""
+    """The lines below a test that is run after other cells, without the progress."""
     with capture_output() as said:
         for source in sources:
             shell.run_cell(source)
@@ -170,7 +170,7 @@ def below(shell, *sources):
 
 @pytest.fixture
 def copy(shell, name):
-    """A function: what stands below a test after an answer was typed; `names` are values that an answer has made."""
+    """A function: the lines below a test after an answer was typed; `names` are values that an answer has made."""
     before = shell.user_ns | namespace(name)
 
     def type_in(answer, test, names=()):
@@ -237,7 +237,7 @@ def test_wrong_blanks_make_no_right_exercise_fail(name, shell):
 
 
 def sets_left_open():
-    """(notebook, its blanks that stay open): all of them; and, where a blank calls others, just these."""
+    """(notebook, its blanks that stay open): all of them; and, if a blank calls others, just these."""
     for name in GRADED:
         notebook = without_teachers(nbformat.read(BY_NAME[name], 4))
         blanks = set(blanks_of(notebook))
@@ -251,7 +251,7 @@ def sets_left_open():
 @exhaustive
 @pytest.mark.parametrize("name, left_open", [*sets_left_open()])
 def test_with_blanks_open_the_story_runs_to_its_end(name, left_open, shell):
-    """All cells that name a blank run, with what they need: an open one gives way to the package's."""
+    """All cells that name a blank run, with the cells that they need: an open one gives way to the package's."""
     notebook = without_teachers(nbformat.read(BY_NAME[name], 4))
     stubs = {cell.id: cell.source for cell in without_solutions(notebook).cells}
     blanks, cells = list(blanks_of(notebook)), [cell for cell in code_cells(notebook) if is_story(cell)]
@@ -274,7 +274,7 @@ def is_story(cell):
 
 
 class Slip:
-    """What a slip makes of an answer, and whether it ever made another one: the size of what is positive does not."""
+    """An answer changed by a slip, and whether that ever was another one: the size of a positive number is not."""
 
     def __init__(self, change):
         self.change, self.made_another = change, False
@@ -289,7 +289,7 @@ class Slip:
 
 
 def differ(found, right):
-    """Whether an answer is another one, by more than 2 %: "about how many" takes what is as near as that."""
+    """Whether an answer is another one, by more than 2 %: "about how many" takes one as near as that."""
     try:
         parts = zip(*in_shape("it", found, right), strict=True)
         return not all(np.allclose(one, other, rtol=0.02, atol=DIGITS) for one, other in parts)
@@ -297,7 +297,7 @@ def differ(found, right):
         return True
 
 
-OWN = {  # what a student brings: other numbers may be as right
+OWN = {  # a student's own: other numbers may be as right
     "fooled",
     "my_cheat",
     "my_gain",
@@ -346,7 +346,7 @@ def questions(answer, test, made):
 
 
 def others(value, rng):
-    """Another argument of the same kind: signs drawn anew, sizes up to some ten times others, what is 0 stays 0."""
+    """Another argument of the same kind: signs drawn anew, sizes up to some ten times others, zeros stay 0."""
     if isinstance(value, bmlab.BoltzmannMachine):
         factors = np.exp(rng.normal(size=value.weights.shape))
         weights, biases = value.dense_weights * factors * factors.T, others(value.biases, rng)
@@ -362,7 +362,7 @@ def others(value, rng):
 
 
 def as_right(mine, right, asked, rng):
-    """Whether an answer is the right one: so are its values, and its functions for what their test never asked."""
+    """Whether an answer is the right one: so are its values, and its functions for arguments outside their test."""
     for key, one in right.items():
         if isinstance(one, str | list):
             if mine[key] != one:
@@ -375,7 +375,7 @@ def as_right(mine, right, asked, rng):
     return True
 
 
-AS_RIGHT = {"np.linspace(0, 1, steps + 2)"}  # one step more, of an estimate of what is asked for
+AS_RIGHT = {"np.linspace(0, 1, steps + 2)"}  # one step more, of an estimate of the wanted number
 
 
 @pytest.mark.parametrize("name", ["00_start", "01_theory", "03_gibbs_sampling", "05b_which_method", "07_hidden_units"])

@@ -1,4 +1,4 @@
-"""Files are written wholly or not at all, and what is read cannot harm."""
+"""Files are written wholly or not at all, and a file that is read cannot harm."""
 
 import errno
 import os
@@ -99,7 +99,7 @@ def test_runs_that_were_killed_leave_one_file_at_most_and_the_next_none(tmp_path
 
 
 def test_no_file_grows_when_it_is_read(tmp_path):
-    """What has more bytes in it than itself is refused, and parts that no machine has are not read."""
+    """An archive with more bytes in it than it has itself is refused, and parts that no machine has are not read."""
     path = tmp_path / "machine.npz"
     save(path)
     parts = dict(np.load(path))

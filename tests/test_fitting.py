@@ -1,4 +1,4 @@
-"""fit(): where it ends, which steps it keeps, and the reason that it gives."""
+"""fit(): its end, the steps that it keeps, and the reason that it gives."""
 
 from functools import partial
 from itertools import islice

@@ -1,4 +1,4 @@
-"""within_free_bounds: the truth is never refuted, what lies outside always."""
+"""within_free_bounds: the truth is never refuted, a value outside always."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ FORMS = {"dense": np.asarray, "sparse": sparse.csr_array}
 
 @pytest.mark.parametrize("to", FORMS.values(), ids=FORMS)
 def test_the_truth_lies_within(to):
-    """Also where a bound is attained: units alone, trees in the deep cold, an offset that leaves few digits."""
+    """Also if a bound is attained: units alone, trees in the deep cold, an offset that leaves few digits."""
     machines = [any_machine(seed) for seed in range(20)]
     machines += [forest(5, np.random.default_rng(seed)).at(0.01) for seed in range(5)]
     machines += [replace(machines[0], weights=np.zeros((machines[0].n,) * 2), offset=offset) for offset in (0.0, 1e9)]

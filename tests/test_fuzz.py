@@ -1,6 +1,6 @@
 """Whatever is typed gets a right answer or one sentence: every public function, each of its arguments, every case.
 
-`python tests/test_fuzz.py all` counts what came of the calls; with a name or two, it prints those that went wrong.
+`python tests/test_fuzz.py all` counts the outcomes of the calls; with a name or two, it prints those that went wrong.
 """
 
 import inspect
@@ -30,7 +30,7 @@ import bmlab
 from bmlab import plain
 
 PACKAGE = str(Path(bmlab.__file__).parent)
-SECONDS = 20  # of processor time for a call; what takes longer hangs
+SECONDS = 20  # of processor time for a call; a longer one hangs
 MIXED = int(os.environ.get("MIXED", "60"))  # calls in which several arguments are typed at once
 FINE = ("right", "sentence")
 
@@ -117,7 +117,7 @@ def is_ours(error):
     return last.filename.startswith(PACKAGE) and raised and sort and is_sentence
 
 
-WORDS = {  # what a sentence about an argument says, where that is not the argument's name
+WORDS = {  # the word of a sentence about an argument, if it is not the argument's name
     "s": "state",
     "u": "uniform",
     "m": "mean",
@@ -213,7 +213,7 @@ class Sum:
 
 
 def rows_of(model, data):
-    """Data, or what is known, as rows (N, n); units that have no column are unknown."""
+    """Data, or known units, as rows (N, n); units that have no column are unknown."""
     if isinstance(data, dict):
         data = [data.get(i, np.nan) for i in range(model.n)]
     x = np.atleast_2d(np.ma.filled(np.ma.asarray(dense(data), dtype=float), np.nan))
@@ -268,9 +268,7 @@ def law_estimate(name, given, answer):
     sigma = np.abs(answer.mean - true.mean) / np.maximum(answer.mean_stderr, 1 / 200)
     if (np.abs(answer.mean) > 1).any() or (np.any(answer.mean_stderr) and sigma.max() > 8):
         return "wrong", f"mean {answer.mean}, off by {sigma} stderr, and converged"
-    far = (
-        answer.method in ("ais", "temper") and abs(z - true.log_z) > 8 * z.stderr + 1e-9 * size
-    )  # not where one is nan
+    far = answer.method in ("ais", "temper") and abs(z - true.log_z) > 8 * z.stderr + 1e-9 * size  # unless one is nan
     return verdict(not far, f"log Z {z} is not {true.log_z}")
 
 
@@ -285,7 +283,7 @@ def law_clamped(name, given, answer):
 
 
 def equal_to(right):
-    """The law of a function that answers what right(given) computes."""
+    """The law of a function whose answer is right(given)."""
 
     def law(name, given, answer):
         true = right(given)
@@ -358,7 +356,7 @@ def law_free_energy(name, given, answer):
 
 
 def law_maximum(name, given, answer):
-    """Where it has converged the means whose biases learn are those of the data."""
+    """If it has converged the means whose biases learn are those of the data."""
     if isinstance(given["data"], bmlab.Estimate) or given.get("couplings") is not None or not answer.converged:
         return law_finite(name, given, answer)
     seen = rows_of(answer.model, given["data"]).mean(0)
@@ -437,7 +435,7 @@ def test_what_is_too_large_for_a_count_is_said_to_be_too_large(typed):
 @settings(max_examples=MIXED, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
 @drawn_from(strategies.data())
 def test_several_arguments_at_once_get_an_answer_or_one_sentence(data):
-    """What is fine alone need not be together: up to three arguments of a function, drawn from their cases."""
+    """Values that are fine alone need not be together: up to three arguments of a function, drawn from their cases."""
     name = data.draw(strategies.sampled_from(list(CASES)))
     base, cases = CASES[name]
     names = (

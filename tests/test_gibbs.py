@@ -53,7 +53,7 @@ def test_the_kind_of_a_machine_chooses_the_loop():
 
 
 def test_nothing_of_chains_is_assigned_from_outside():
-    """What changes from sweep to sweep is an argument: an engine keeps fields that follow from all else."""
+    """Options that change from sweep to sweep are arguments: an engine keeps fields that follow from all else."""
     walk = chains.Chains(bmlab.medium(), np.ones((10, 3)), np.random.default_rng(0))
     with pytest.raises(ValueError, match="read-only"):
         walk.s[0] = -1
@@ -173,7 +173,7 @@ def test_chains_that_mix_converge_without_a_warning():
 
 
 def test_chains_that_disagree_are_reported():
-    """Two valleys far apart: half of the chains sit in each for ever."""
+    """Two valleys far apart: half of the chains stay in each."""
     with pytest.warns(bmlab.NotConverged, match="R-hat .* Raise n_sweeps"):
         answer = bmlab.gibbs(bmlab.ising((6, 6)).at(0.5), rng=0, burn_in=500)
     assert not answer.converged and answer.info["rhat"] > 2 and "the chains disagree" in answer.message

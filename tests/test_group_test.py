@@ -1,4 +1,4 @@
-"""group_test: how often it is wrong of groups that are alike, that it sees what differs, and what it refuses."""
+"""group_test: how often it is wrong of groups that are alike, that it sees differences, and its refusals."""
 
 from typing import Any
 

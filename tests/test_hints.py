@@ -26,7 +26,7 @@ def test_what_is_as_small_as_a_rounding_error_is_0():
 
 
 def test_cases_of_each_kind_differ_in_size_too():
-    """One state and several, the first unit and the last: what is right for one alone is not right."""
+    """One state and several, the first unit and the last: an answer that is right for one alone is not right."""
     rng = np.random.default_rng(0)
     some = {kind: [make(rng, 4) for _ in range(60)] for kind, make in KINDS.items()}
     assert {np.ndim(s) for s in some["s"]} == {1, 2} and {np.shape(s)[-1] for s in some["s"]} == {4}
@@ -38,7 +38,7 @@ def test_cases_of_each_kind_differ_in_size_too():
 
 
 def test_a_hint_is_looked_for_without_a_warning(capfd):
-    """The right answer and the student's may divide by 0, and where they do nothing is printed."""
+    """The right answer and the student's may divide by 0, and if they do nothing is printed."""
     names = {"np": np, "share": lambda x: np.array(x) / 0.0, "test": None}
     solution = "def share(x):\n    return np.array(x) / np.zeros(2)\n"
     with warnings.catch_warnings(record=True) as said:
@@ -53,7 +53,7 @@ def some(seed, *shapes):
     return [rng.uniform(0.2, 1.9, shape) * rng.choice([-1, 1], shape) for shape in shapes]
 
 
-SUMS = {  # words -> what is right, and what is wrong with it
+SUMS = {  # words -> a right answer, and a wrong one
     "does not add up to 1: divide by the sum": ((3, 4, 5), lambda p: p / p.sum(), lambda p: p),
     "does not add up to 1 in each row: divide by the sum": (
         ((2, 4), (3, 3)), lambda p: p / p.sum(axis=1, keepdims=True), lambda p: p,
@@ -128,7 +128,7 @@ def field(machine, s):
     return (s @ machine.weights + machine.biases) / machine.temperature
 
 
-SIMPLER = {  # words -> (right, wrong), of what is drawn for the names of their arguments
+SIMPLER = {  # words -> (right, wrong), of values drawn for the names of their arguments
     "is right for T = 1, and wrong otherwise": (lambda x, T: x.sum() / T**3, lambda x, T: x.sum() * T),
     "is right for k = 1, and wrong otherwise": (lambda x, k: x.sum() ** k, lambda x, k: x.sum() * k),
     "is right for a = 0, and wrong otherwise": (lambda x, a: x.sum() * np.exp(a), lambda x, a: x.sum() + a),

@@ -1,4 +1,4 @@
-"""The house: what is declared, locked, offered and written must agree."""
+"""The house: declarations, locks, commands and pages must agree."""
 
 import ast
 import os
@@ -24,7 +24,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 TEACHING = tomllib.loads((ROOT / "teaching" / "pyproject.toml").read_text())["project"]
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
 CONDA_SPECS = [spec for spec in CONDA["dependencies"] if isinstance(spec, str)]
-PIP_SPECS = CONDA["dependencies"][-1]["pip"]  # what conda leaves to pip; first of all the packages themselves
+PIP_SPECS = CONDA["dependencies"][-1]["pip"]  # packages that conda leaves to pip; first of all those of this repository
 LOCK_LINES = (ROOT / "requirements.lock").read_text().splitlines()
 MAKEFILE = (ROOT / "Makefile").read_text()
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -49,7 +49,7 @@ def bounds(pairs):
 
 
 def locked():
-    """Name -> the set of versions in the lock (more than one where it depends on the platform)."""
+    """Name -> the set of versions in the lock (more than one if it depends on the platform)."""
     versions = {}
     for name, requirement in requirements(line for line in LOCK_LINES if not line.startswith("#")):
         versions.setdefault(name, set()).add(str(requirement.specifier).removeprefix("=="))
@@ -57,7 +57,7 @@ def locked():
 
 
 def make(*arguments):
-    """Run make in the repository, on its own even where these tests were themselves started by make."""
+    """Run make in the repository, on its own even if these tests were themselves started by make."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
     return subprocess.run(["make", *arguments], cwd=ROOT, env=clean, capture_output=True, text=True)
 
@@ -66,7 +66,7 @@ def targets():
     return set(re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE))
 
 
-# What is declared
+# Declarations
 
 
 def test_the_core_needs_three_packages_only():
@@ -137,7 +137,7 @@ def test_a_workflow_calls_what_exists_and_may_change_nothing(path):
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     commands = [step["run"] for step in steps if "run" in step]
     assert workflow["permissions"] == {"contents": "read"} and commands
-    for job in workflow["jobs"].values():  # what may write runs no code of this repository
+    for job in workflow["jobs"].values():  # a job that may write runs no code of this repository
         assert "permissions" not in job or not any("run" in step or "checkout" in step["uses"] for step in job["steps"])
     for command in commands:
         assert set(re.findall(r"make (?:\w+=\w+ )*([a-z-]+)", command)) <= targets()
@@ -147,7 +147,7 @@ def test_a_workflow_calls_what_exists_and_may_change_nothing(path):
         assert "checkout" not in step.get("uses", "") or step["with"] == {"persist-credentials": False}
 
 
-# What make offers
+# Commands of make
 
 
 def test_the_lab_listens_on_loopback_only_and_keeps_its_token():
@@ -199,7 +199,7 @@ def test_every_command_that_is_mentioned_exists(name):
     assert all((ROOT / script).exists() for script in re.findall(r"python ([\w/]+\.py)", text))
 
 
-# What is core
+# Core
 
 
 def test_core_is_what_the_core_notebooks_use_and_the_records_of_answers():
@@ -210,7 +210,7 @@ def test_core_is_what_the_core_notebooks_use_and_the_records_of_answers():
     assert len(bmlab.__all__) == len(set(bmlab.__all__))
 
 
-# What an import costs
+# The cost of an import
 
 
 def test_import_bmlab_and_a_first_machine_load_nothing_heavy():

@@ -1,4 +1,4 @@
-"""What a notebook shows of a machine, an answer and a fit: every name and number, nothing that runs."""
+"""A machine, an answer and a fit in a notebook: every name and number, no code."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What people ask of the package itself: a source, and what a report of a bug needs."""
+"""The package about itself: a source, and the data for a report of a bug."""
 
 import numpy as np
 

@@ -69,7 +69,7 @@ def test_bethe_is_exact_on_forests():
 
 
 def mean_field_factors(model, mean):
-    """Mean field's variances over those of the means, by its definition; nan where it stands at a saddle."""
+    """Mean field's variances over those of the means, by its definition; nan if it stands at a saddle."""
     curvature = np.diag(1 / (1 - mean**2)) - model.weights
     if np.linalg.eigvalsh(curvature)[0] <= 0:
         return np.full(model.n, np.nan)
@@ -77,7 +77,7 @@ def mean_field_factors(model, mean):
 
 
 def law_of_the_theory(name, found, mean):
-    """The theory that was inverted agrees with itself about the machine, where it has the means of the data."""
+    """The theory that was inverted agrees with itself about the machine, if it has the means of the data."""
     if name == "mean field":
         return (np.abs(np.log(mean_field_factors(found.model, mean))) <= np.log1p(MAX_INCONSISTENCY)).all()
     answer = bmlab.tap(found.model, start=mean) if name == "TAP" else bmlab.bethe(found.model)
@@ -100,12 +100,12 @@ def test_what_has_converged_is_what_its_theory_can_explain(name):
 
 
 def glass(seed):
-    """Eight units at beta = 4, where weights come out 30 times too large and more."""
+    """Eight units at beta = 4: weights come out 30 times too large and more."""
     return bmlab.sherrington_kirkpatrick(8, rng=seed).at(0.25)
 
 
 def pairs(*counts):
-    """Two units that are (-, -), (-, +), (+, -), (+, +) so many times."""
+    """Two units that are (-, -), (-, +), (+, -), (+, +) as often as `counts` says."""
     return np.repeat(bmlab.states(2), counts, axis=0)
 
 

@@ -1,4 +1,4 @@
-"""The clamped phase: three algorithms to one answer, sparse or dense, with errors where it sampled."""
+"""The clamped phase: three algorithms to one answer, sparse or dense, with errors if it sampled."""
 
 from dataclasses import replace
 from functools import partial
@@ -25,7 +25,7 @@ MACHINES = machine(4, temperature=1.4), uncoupled_hidden(), machine(7, temperatu
 
 
 def by_definition(model, data):
-    """Average over the rows of sums over the states that agree with what is known: (mean, corr, log Z)."""
+    """Average over the rows of sums over the states that agree with the known units: (mean, corr, log Z)."""
     s, answers = bmlab.states(model.n), []
     for v in data:
         own = s[((s[:, : len(v)] == v) | np.isnan(v)).all(1)]
@@ -163,7 +163,7 @@ def test_the_slope_is_the_difference_of_the_phases_over_t(temperature):
 
 
 def test_clamping_never_raises_log_z():
-    """Where two approximate values say that it does, the log of their ratio is 0, as its bounds."""
+    """If two approximate values say that it does, the log of their ratio is 0, as its bounds."""
     ratio = log_ratio(bmlab.Bounded(1.5, 0.1, 1.0, 2.0), bmlab.Bounded(1.0, 0.2, 0.5, 1.2))
     assert (ratio.value, ratio.stderr, ratio.upper) == (0, np.hypot(0.1, 0.2), 0)
     assert ratio.lower == pytest.approx(1.0 - 1.2)

@@ -90,6 +90,6 @@ def test_what_contradicts_itself_tells_by_how_much_and_the_limit():
 
 @every_method
 def test_no_units_have_no_correlations_and_nothing_is_printed(method, capfd):
-    """Also not by LAPACK, which writes to the terminal itself where a matrix has no rows."""
+    """Also not by LAPACK, which writes to the terminal itself if a matrix has no rows."""
     answer = method(bmlab.BoltzmannMachine(np.zeros((0, 0)), np.zeros(0)))
     assert answer.corr.shape == (0, 0) and answer.log_z == 0 and capfd.readouterr() == ("", "")

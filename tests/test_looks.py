@@ -19,7 +19,7 @@ STARTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def shown_and_hidden(path):
-    """What a notebook shows a student; and the lines of its solutions, hidden tests and cells for teachers."""
+    """The lines that a notebook shows a student; and those of its solutions, hidden tests and cells for teachers."""
     cells = nbformat.read(path, as_version=4).cells
     solved = [found for cell in cells for rule in (SOLUTION, HIDDEN) for found in rule.findall(cell.source)]
     solved += [cell.source for cell in cells if is_teachers(cell)]
@@ -35,7 +35,7 @@ SECRETS = {stem: {line for line in lines if line not in SHOWN} for stem, (_, lin
 
 
 def links(page):
-    """Where one click leads from a page of Markdown or a folder, as a code host shows it."""
+    """The targets of one click on a page of Markdown or in a folder, as a code host shows it."""
     if page.is_dir():
         return {path for path in page.iterdir() if path.name[0] not in "._"}
     if page.suffix not in (".md", ".html"):

@@ -1,4 +1,4 @@
-"""The top of the likelihood: where the moments agree, with penalties, masks, hidden units and holes."""
+"""The top of the likelihood: the moments agree, with penalties, masks, hidden units and holes."""
 
 import warnings
 from dataclasses import replace
@@ -79,7 +79,7 @@ def lesson(seed, hidden):
 
 
 def objective(found, data, options, infer=bmlab.exact):
-    """What was climbed, as a function of all weights and biases over T at the found machine, by the public pieces."""
+    """The climbed function of all weights and biases over T at the found machine, by the public pieces."""
     model, t = found.model, found.model.temperature
     places = np.nonzero(np.triu(options["couplings"]))
 
@@ -165,7 +165,7 @@ def test_newtons_steps_end_where_doubles_see_no_curvature():
 
 
 def has_maximum(data):
-    """Whether no direction of the parameters raises L for ever: by linear programming, over all states."""
+    """Whether no direction of the parameters raises L without end: by linear programming, over all states."""
     i, j = np.triu_indices(data.shape[1], 1)
     lead, states = (np.hstack([s, s[:, i] * s[:, j]]) for s in (data, bmlab.states(data.shape[1])))
     gains = lead.mean(0) - states
@@ -203,7 +203,7 @@ def test_a_free_phase_without_log_z_is_refused():
 
 
 def test_what_rises_beside_a_place_is_seen_on_either_side():
-    """By more than the slope allows that is stated: a line rises where that is 0, and does not where it is right."""
+    """By more than the stated slope allows: a line rises if that is 0, and does not if it is right."""
     rng, here = np.random.default_rng(1), np.zeros(5)
     for height, direction in zip((-5.0, 0.0, 5.0), rng.normal(size=(3, 5)), strict=True):
         for slope in (direction, -direction):
@@ -249,7 +249,7 @@ ALIKE = bmlab.restricted(np.full((4, 2), 0.1), np.zeros(4), np.zeros(2))  # at t
 
 
 def test_the_curvature_of_a_saddle_is_in_closed_form():
-    """Where the weights of one hidden unit are 0, d2L/dw_i dw_j is <s_i s_j> of data minus machine: here 40/56."""
+    """If the weights of one hidden unit are 0, d2L/dw_i dw_j is <s_i s_j> of data minus machine: here 40/56."""
     saddle = bmlab.restricted(np.zeros((4, 1)), np.zeros(4), [0])
     options = {"couplings": saddle.couplings, "penalty": 0.0}
     value, theta = objective(bmlab.Fit(saddle), TWO_PAIRS, options)

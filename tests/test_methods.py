@@ -71,7 +71,7 @@ def copy(tmp_path_factory):
 
 
 def in_copy(folder, *arguments):
-    """Run Python in the folder of the copy, which it imports; return what it prints."""
+    """Run Python in the folder of the copy, which it imports; return its output."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT / "tests")])}
     done = subprocess.run(
         [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, env=environment, check=False

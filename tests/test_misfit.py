@@ -1,4 +1,4 @@
-"""Fit.misfit: what a learner's machine has of its data, by theory, by draws, and how often it is wrongly doubted."""
+"""Fit.misfit: how far a machine is from its data, by theory, by draws, and how often it is wrongly doubted."""
 
 import warnings
 from functools import partial
@@ -23,7 +23,7 @@ def driven(n, n_rows=20_000):
 
 
 def spread(x, count):
-    """Half of what reaches both ends of Wilson's interval of two errors, by its definition."""
+    """Half of the distance from x to the farther end of Wilson's interval of two errors."""
     middle, half = x / (1 + 4 / count), 2 / (1 + 4 / count) * np.sqrt((1 - x**2) / count + 4 / count**2)
     return np.maximum(np.abs(middle + half - x), np.abs(middle - half - x)) / 2
 
@@ -40,7 +40,7 @@ def largest_difference(fit, data):
 
 
 def true_rows(n, scale, n_rows, seed):
-    """Rows of a random machine, of which T = scale is where a glass of many units would freeze."""
+    """Rows of a random machine, a glass of many units would freeze at T = scale."""
     rng = np.random.default_rng([n, n_rows, seed])
     glass = bmlab.sherrington_kirkpatrick(n, rng=rng, scale=scale)
     model = bmlab.BoltzmannMachine(glass.weights, 0.3 * scale * rng.normal(size=n))

@@ -124,10 +124,10 @@ def test_estimators_take_the_columns_that_they_learned(estimator: BaseEstimator)
         estimator.fit(FRAME[list("abca")], Y)  # pyright: ignore
 
 
-# Every door where numbers of units are taken, as fuzz_cases.py knows them: a new one is in these tests by itself.
+# Every argument with numbers of units, as fuzz_cases.py knows them: a new one is in these tests by itself.
 
 UNITS, OTHERWISE = np.array([*"abcde"]), [2, 0, 4, 1, 3]
-ELEMENTWISE = {"spins", "bits"}  # each number alone: columns stay where they are
+ELEMENTWISE = {"spins", "bits"}  # each number alone: columns keep their order
 
 
 def doors():
@@ -168,7 +168,7 @@ def labelled(x, names=UNITS, order=OTHERWISE) -> Any:
 
 
 def with_names(name, argument, given):
-    """The function, and what it is given, about machines or data whose units are a, b, ..."""
+    """The function with its arguments, about machines or data whose units are a, b, ..."""
     models = [model for model in (M, HIDDEN, RBM, TOP) if given.get("model") is model]
     given = given | {"model": replace(models[0], names=(*UNITS,))} if models else given
     home, _, method = name.rpartition(".")
@@ -183,7 +183,7 @@ def with_names(name, argument, given):
 
 
 def in_line(answer):
-    """The numbers of an answer about its units, in the order a, b, ... where they have names."""
+    """The numbers of an answer about its units, in the order a, b, ... if they have names."""
     if isinstance(answer, bmlab.Triplets):  # all triplets, in whatever order
         return np.sort(answer.connected), answer.p_k
     answer = answer.best if isinstance(answer, bmlab.PenaltyPath) else answer
@@ -208,7 +208,7 @@ def is_table(door):
 
 
 def came_of(door, value):
-    """What comes of the call with this value, in the order of the names."""
+    """The outcome of the call with this value, in the order of the names."""
     (name, argument), (given, _) = door, DOORS[door]
     function, given = with_names(name, argument, given)
     return in_line(drained(function, given | {argument: value}))
@@ -239,7 +239,7 @@ WRONG_NAMES = {
     "door, says", [(door, says) for door in DOORS for says in WRONG_NAMES if "'y'" not in says or is_table(door)]
 )
 def test_at_every_door_wrong_names_are_refused(door, says):
-    """Where the columns are the units any name is right, but each must be one, and once."""
+    """If the columns are the units any name is right, but each must be one, and once."""
     if "no unit" in says and door in NAMING:
         came_of(door, WRONG_NAMES[says](DOORS[door][1]))
     else:

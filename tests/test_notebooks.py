@@ -1,10 +1,10 @@
 """The form of the notebooks, and the proof that a wrong number in one of them is noticed.
 
-nbval runs every notebook and compares what it prints with what is stored. These tests refuse what nbval would
-pass without comparing (cells never run, cells excused by a tag) and what makes a notebook hard to read. The
-last test changes each output that has a digit, in a notebook whose cells print what is stored, and requires nbval to
+nbval runs every notebook and compares its outputs with the stored ones. These tests refuse what nbval would
+pass without comparing (cells never run, cells excused by a tag) and habits that make a notebook hard to read. The
+last test changes each output that has a digit, in a notebook whose cells print these outputs, and requires nbval to
 fail there.
-test_anatomy.py holds what each notebook is made of.
+test_anatomy.py holds the parts of each notebook.
 """
 
 import json
@@ -39,7 +39,7 @@ def code_cells(notebook):
 
 
 def prose(notebook):
-    """What a student reads: without what stands there for teachers."""
+    """A student's notebook: without the cells for teachers."""
     texts = [cell for cell in notebook.cells if cell.cell_type == "markdown" and not is_teachers(cell)]
     return [SOLUTION.sub("", cell.source) for cell in texts]
 
@@ -88,7 +88,7 @@ def is_blank(cell):
     return "@widgets.blank" in cell.source and record(cell).get("solution") and not record(cell).get("grade")
 
 
-# What is there
+# Sources
 
 
 def test_the_file_is_a_valid_notebook(path):
@@ -120,7 +120,7 @@ def test_only_listed_cells_are_excused_from_comparison(path, notebook):
     assert not any(re.search(r"#\s*(NBVAL|PYTEST_VALIDATE)_", cell.source) for cell in code_cells(notebook))
 
 
-# What is stored
+# Stored outputs
 
 
 def test_outputs_are_text_and_png_without_addresses_and_numbers_of_many_digits(notebook):
@@ -172,7 +172,7 @@ def test_it_leads_on_to_the_next(path, notebook):
 
 
 def test_an_open_blank_does_not_say_mine(notebook, monkeypatch):
-    """Where a student has not written the function yet, no number of the package is called "mine" or "yours"."""
+    """If a student has not written the function yet, no number of the package is called "mine" or "yours"."""
     sources = [
         re.sub(r"### BEGIN SOLUTION.*?### END SOLUTION", "raise NotImplementedError", cell.source, flags=re.DOTALL)
         for cell in code_cells(notebook)
@@ -198,7 +198,7 @@ def test_an_open_blank_does_not_say_mine(notebook, monkeypatch):
 
 def test_the_story_needs_nothing_of_an_exercise(notebook):
     """No cell uses a name that an exercise makes or changes, and no exercise draws from a generator of the story: so
-    every other number is the same where nobody answered.  A blank may be filled wrongly, so no test uses its name."""
+    every other number is the same if nobody answered.  A blank may be filled wrongly, so no test uses its name."""
     code, taken, blanks = code_cells(notebook), set(), set()
     modules = frozenset().union(*(names(cell.source).imported for cell in code))
     for cell in code:

@@ -1,4 +1,4 @@
-"""moments(): the same sums under any cut and of any kind of chunk; what is wrong is said."""
+"""moments(): the same sums under any cut and of any kind of chunk; a wrong one is refused in a sentence."""
 
 import warnings
 from functools import partial
@@ -116,7 +116,7 @@ def test_what_is_wrong_is_said(name):
 
 
 def test_rows_that_may_be_the_units_are_doubted():
-    """Neurons times bins, where the bins are the data: valid numbers, but hardly what was meant."""
+    """Neurons times bins, though the bins are the data: valid numbers, but hardly what was meant."""
     s = np.random.default_rng(0).choice([-1.0, 1.0], (10, 953))
     with pytest.warns(UserWarning, match=r"10 rows of 953 units; pass data\.T if the rows are the units"):
         assert bmlab.moments(s).count == 10
@@ -127,7 +127,7 @@ def test_rows_that_may_be_the_units_are_doubted():
 
 @pytest.mark.parametrize("learn", [partial(bmlab.fit, steps=1, rate=0.1), bmlab.maximize])
 def test_moments_of_another_number_of_units_are_refused(learn):
-    """As those of the visible units alone are: what the hidden ones do is in the rows."""
+    """As those of the visible units alone are: the hidden ones act through the rows."""
     data = bmlab.moments([bmlab.states(3)])
     with pytest.raises(ValueError, match=r"moments must be of all 4 units and pairs, found .*; pass rows if units"):
         learn(bmlab.ising(4), data)

@@ -15,7 +15,7 @@ def test_a_notebook_weighs_less_than_a_photograph(path):
 def shown_at(points, width, wide=TELEPHONE):
     """The pixels of words of a picture that is `width` wide at 100 %, on a screen that is `wide`.
 
-    No picture is shown larger than at 100 %, where an inch has 100 pixels and 72 points.  Indices and exponents are
+    No picture is shown larger than at 100 %: an inch then has 100 pixels, or 72 points.  Indices and exponents are
     smaller than the words of a formula, as in a book, and not counted.
     """
     return points * 100 / 72 * min(1, wide / width)

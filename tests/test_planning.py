@@ -87,7 +87,7 @@ def test_an_order_takes_every_unit_once_and_scopes_hold_every_later_neighbour(gr
     for v, scope in zip(order.units, order.scopes, strict=True):
         assert set(scope) >= {u for u in np.flatnonzero(graph[v]) if place[u] > place[v]}
         assert all(place[v] < place[u] for u in scope) and all(place[a] < place[b] for a, b in pairwise(scope))
-        if scope:  # what v leaves behind fits into its parent's table
+        if scope:  # the table without v fits into its parent's table
             assert set(scope[1:]) <= set(order.scopes[place[scope[0]]])
 
 
@@ -136,7 +136,7 @@ def least_entries(graph):
     n = len(graph)
     around = [sum(1 << int(u) for u in np.flatnonzero(row)) for row in graph]
 
-    def scope(gone, v):  # what v hangs together with by way of units that are gone
+    def scope(gone, v):  # units tied to v by way of units that are gone
         seen, waiting, found = 1 << v, [v], 0
         while waiting:
             new = around[waiting.pop()] & ~seen
@@ -206,7 +206,7 @@ def test_log_z_alone_does_not_pay_for_the_correlations_of_all_pairs():
 
 @pytest.mark.parametrize("n", [27, 30, 33, 36, 40])
 def test_log_z_takes_one_product_of_three_and_half_of_the_pieces_without_biases(n):
-    """2^n multiply-adds a product; a state and its opposite are as likely where there is no bias."""
+    """2^n multiply-adds a product; a state and its opposite are as likely without biases."""
     weights = bmlab.sherrington_kirkpatrick(n, rng=n).weights
     for biases, halves in ((np.zeros(n), 2 if n > 33 else 1), (np.ones(n), 1)):
         model = bmlab.BoltzmannMachine(weights, biases)
@@ -216,7 +216,7 @@ def test_log_z_takes_one_product_of_three_and_half_of_the_pieces_without_biases(
 
 
 def any_temperature(seed):
-    """A machine of 14 to 17 units, all coupled, some with fields, from where all states matter to where one does."""
+    """A machine of 14 to 17 units, all coupled, some with fields, from heat, where all states matter, to cold."""
     rng = np.random.default_rng(seed)
     n, fields = int(rng.integers(14, 18)), rng.integers(2)
     weights = bmlab.sherrington_kirkpatrick(n, rng=rng).weights
@@ -224,7 +224,7 @@ def any_temperature(seed):
 
 
 def law_priced(seed):
-    """What a plan says is done, and as many states are listed as it counts; the answer is that of all states.
+    """A plan is followed, and as many states are listed as it counts; the answer is that of all states.
 
     Rounding of the energies is 1e-16 of the largest exponent for each of some n^2 terms.
     """

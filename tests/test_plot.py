@@ -1,4 +1,4 @@
-"""Drawings: each draws what it is given on the Axes it is given, and its marks stand where the numbers are."""
+"""Drawings: each draws its arguments on the Axes it is given, and its marks stand at the numbers."""
 
 import base64
 import io
@@ -28,7 +28,7 @@ from bmlab.widgets.pictures import completed
 
 @pytest.fixture
 def ax():
-    plt.close("all")  # what a test before has left open
+    plt.close("all")  # figures that a test before has left open
     figure, axes = plt.subplots()
     yield axes
     figure.canvas.draw()
@@ -153,7 +153,7 @@ def test_lines_of_images_have_names_and_what_moved_a_dot(ax):
     assert list(ax.get_yticks()) == [0.5, 3.5]  # in the middle of each line
 
 
-# What a dichromat sees, in linear RGB: Machado, Oliveira and Fernandes (2009), IEEE TVCG 15, 1291, severity 1
+# The colours of a dichromat, in linear RGB: Machado, Oliveira and Fernandes (2009), IEEE TVCG 15, 1291, severity 1
 SIGHT = {
     "all": np.eye(3),
     "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
@@ -175,7 +175,7 @@ def lab(colour, sight):
 
 @pytest.mark.parametrize("sight", SIGHT)
 def test_methods_are_told_apart_by_colour_whoever_looks(sight):
-    on_paper = plot.COLOURS | {"exact": plot.INK}  # what show() makes of black
+    on_paper = plot.COLOURS | {"exact": plot.INK}  # black as show() draws it
     seen = [lab(colour, np.array(SIGHT[sight])) for colour in on_paper.values()]
     for (a, first), (b, second) in combinations(zip(on_paper, seen, strict=True), 2):
         assert np.linalg.norm(first - second) > 4 * JUST_NOTICED, (a, b)
@@ -435,7 +435,7 @@ def test_a_ring_of_flows_stands_in_the_order_in_which_they_go_round(ax):
 
 
 def discs(ax):
-    """For each drawn state: where it stands, the colours of its units, and how many of its lines are red."""
+    """For each drawn state: its place, the colours of its units, and the number of its red lines."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Circle
 
@@ -494,7 +494,7 @@ def test_learning_on_three_axes_names_the_same_pair_before_and_after(ax):
         assert named.xy == (seen[i, j], step.free.corr[i, j])
     assert axes[0].get_xlim() == axes[1].get_xlim() == axes[0].get_ylim()
     said = [(panel.get_xlabel(), panel.get_ylabel()) for panel in axes]
-    assert said == [("awake (data)", "asleep (dreams)")] * 2 + [("step", "")]  # what it climbs stands in its headline
+    assert said == [("awake (data)", "asleep (dreams)")] * 2 + [("step", "")]  # its headline names the function
     written = {f"{steps[k].log_likelihood.value:.2f}".replace("-", "\N{MINUS SIGN}") for k in (0, -1)}
     assert written <= {text.get_text() for text in axes[2].texts}
     assert [text.get_text() for text in axes[1].get_legend().get_texts()] == ["pairs", "units"]
@@ -602,7 +602,7 @@ def test_what_is_not_known_is_hatched_wherever_it_is_drawn(ax):
     assert [bool(unit.get_hatch()) for unit in box.offsetbox.get_children()] == [False, True, False]
     ax.clear()
     plot.network(bmlab.toy(), ax)
-    assert not ax.collections  # nobody has said what is known
+    assert not ax.collections  # no unit was said to be known
     plot.network(bmlab.toy(), ax, states=[1, 0, -1])
     (unit,) = ax.collections
     assert unit.get_hatch() and np.allclose(unit.get_offsets(), places(ax, 3)[1])

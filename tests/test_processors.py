@@ -1,4 +1,4 @@
-"""Other processors: moved digits are moved, and noticed; what cannot be run is said to be skipped."""
+"""Other processors: moved digits are moved, and noticed; a line that cannot be run is said to be skipped."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def not_moved(monkeypatch):
-    """What is compared begins with digits as they are, also in a run that moves them."""
+    """A comparison begins with digits that are not moved, also in a run that moves them."""
     kept = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if Path(path).name != "nudged"]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(kept))
     monkeypatch.delenv("NUDGED", raising=False)
@@ -64,7 +64,7 @@ print(*rows[0])
 
 
 def run(code, seed=None):
-    """What a program prints, its digits moved or not."""
+    """The output of a program, its digits moved or not."""
     moved = processors.nudged(seed) if seed else {}
     return subprocess.run(
         [sys.executable, "-c", code], env=os.environ | moved, check=True, capture_output=True, text=True

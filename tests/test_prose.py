@@ -1,7 +1,7 @@
-"""Each number of the prose stands, rounded, in what its notebook prints or computes with, or is accounted for.
+"""Each number of the prose stands, rounded, in the outputs or the code of its notebook, or is accounted for.
 
-A number is accounted for where the text works it out in a formula, whose two sides are compared here; where it counts
-few things (up to twelve) or is a year; or where prose_numbers.csv names its source.
+A number is accounted for if the text works it out in a formula, whose two sides are compared here; if it counts
+few things (up to twelve) or is a year; or if prose_numbers.csv names its source.
 """
 
 import ast
@@ -19,14 +19,14 @@ from bmlab_teaching.working_copies import SOLUTION, without_teachers
 
 LISTED = Path(__file__).with_name("prose_numbers.csv")
 NUMBER = re.compile(r"(?<![\w.,^{])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w]|\.\d)")
-# What states nothing: code, links, headings, numbers of exercises and notebooks, papers, the minutes.
+# Numbers that state nothing: code, links, headings, numbers of exercises and notebooks, papers, the minutes.
 STATES_NOTHING = re.compile(
     r"```.*?```|`[^`]*`|\]\([^)]*\)|<[^>]*>|^#+ .*$|^☐.*$|\*\*\d+\.\*\*|^\d+\. |\*\*Sources\.\*\*.*|\*\*Time\*\*.*"
     r"|\b0[0-9][bc]?(?:_\w+)?\b|\(\d+ points?\)|\b(?:notebook|section|exercise|figure)s? \d+",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 PERCENT = re.compile(r"(\d+)\$ ?\\?%")
-BINARY = ("1 + 1", "10")  # what it says of the parity of two bits
+BINARY = ("1 + 1", "10")  # its sentence on the parity of two bits
 FEW, YEARS = 12, range(1600, 2031)
 LATEX = [
     (r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}", r"((\1)/(\2))"),
@@ -88,7 +88,7 @@ def sections(notebook):
 
 
 def value(formula):
-    """The value of a formula of numbers, or None where it has letters."""
+    """The value of a formula of numbers, or None if it has letters."""
     for latex, python in LATEX:
         formula = re.sub(latex, python, formula)
 

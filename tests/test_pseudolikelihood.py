@@ -70,7 +70,7 @@ def says_that_it_has(s):
 
 
 def test_maxima_at_infinity_are_found_out():
-    """What is refused or warned of is what linear programming finds unbounded: about two thirds of these data."""
+    """Data are refused or warned of if linear programming finds them unbounded: about two thirds of these."""
     verdicts = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
@@ -151,7 +151,7 @@ def test_a_ridge_on_the_bias_of_one_unit_is_where_its_mean_says(learn, values):
 
 
 def test_the_ridges_of_the_likelihood_are_the_slope_that_is_left():
-    """At the top what is climbed is level, over T, but for biases that do not learn."""
+    """At the top the climbed function is level, over T, but for biases that do not learn."""
     data = bmlab.sample(bmlab.toy(), 80, rng=np.random.default_rng(2))
     start, learnt = bmlab.toy().at(1.7), np.array([True, True, False])
     found = bmlab.maximize(start, data, penalty=0.03, bias_penalty=0.2, biases=learnt).model
@@ -173,7 +173,7 @@ def test_an_l1_penalty_of_one_pair_is_in_closed_form():
 
 
 def test_the_strongest_of_a_path_leaves_no_weight_and_the_next_some():
-    """Without weights PL/2 rises along w_ij by the covariance; so the largest one is where the first weight appears."""
+    """Without weights PL/2 rises along w_ij by the covariance; so the first weight appears at the largest one."""
     data = bmlab.sample(bmlab.sherrington_kirkpatrick(5, rng=0), 400, rng=np.random.default_rng(0))
     path = bmlab.penalty_path(data, rng=0, of="l1", n_folds=2)
     covariance = np.cov(data.T, ddof=0)[np.triu_indices(5, 1)]
@@ -191,7 +191,7 @@ def test_the_first_l1_of_a_path_looks_at_the_pairs_that_may_be_coupled():
 
 
 def test_with_as_many_folds_as_rows_each_is_held_out_alone():
-    """Its score under what the others teach, the mean of these, and the error of that mean."""
+    """Its score under the machine that the others teach, the mean of these, and the error of that mean."""
     data = bmlab.sample(bmlab.toy(), 12, rng=np.random.default_rng(1))
     path = bmlab.penalty_path(data, rng=0, n_folds=12, penalties=[0.1])
     learnt = [pseudolikelihood(np.delete(data, k, 0), penalty=0.1).model for k in range(12)]

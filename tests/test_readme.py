@@ -1,4 +1,4 @@
-"""What the README shows is what the package prints, and what it names exists."""
+"""The outputs in the README are those of the package, and the names in it exist."""
 
 import ast
 import json

@@ -41,7 +41,7 @@ def test_every_answer_of_every_function_can_be_pickled_and_copied():
     assert offered - met == {bmlab.Method, bmlab.NotConverged}  # which nobody answers
 
 
-# What one sees, and what nobody changes: of every record of every answer, and of all records inside.
+# The words of every record of every answer and of all records inside, and that nobody changes them.
 
 LINE = 300  # characters
 LATTICE, RANDOM = bmlab.ising((6, 7), coupling=0.3), bmlab.sherrington_kirkpatrick(18, rng=0)
@@ -52,7 +52,7 @@ MACHINES = {"lattice": LATTICE, "random": RANDOM, "sparse": SPARSE, "named": NAM
 
 
 def answers_about(model):
-    """Yield what all functions that take a machine answer about it."""
+    """Yield the answers of all functions that take a machine."""
     for row in METHODS.values():
         yield row.function(model, **({"rng": 0} if row.draws else {}), **row.fuzz)
     yield bmlab.bracket(model, rng=0)

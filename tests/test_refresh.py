@@ -1,4 +1,4 @@
-"""Refreshing a notebook stores what it prints now, and changes nothing that did not change."""
+"""Refreshing a notebook stores its new outputs, and leaves all else unchanged."""
 
 import base64
 import subprocess

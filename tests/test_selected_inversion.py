@@ -1,4 +1,4 @@
-"""The inverse at the couplings of a sparse matrix, against the whole inverse, also where entries are stored zeros."""
+"""The inverse at the couplings of a sparse matrix, against the whole inverse, also if entries are stored zeros."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def zeros_at(rng, n):
 
 @pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
 def test_sparse_and_dense_machines_respond_alike():
-    """Also where trees hang on loops, which are put back one leaf after the other, at temperatures that lock them."""
+    """Also if trees hang on loops, which are put back one leaf after the other, at temperatures that lock them."""
     for seed in range(12):
         rng = np.random.default_rng(seed)
         weights = np.triu((rng.random((20, 20)) < 0.08) * rng.normal(size=(20, 20)), 1) * [0.3, 1, 30][seed % 3]

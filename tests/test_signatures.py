@@ -1,4 +1,4 @@
-"""What a type checker is told of the arguments of every public function."""
+"""The types of the arguments of every public function."""
 
 import inspect
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""standard_errors: closed forms, what rows without answers say, and how often the truth is covered."""
+"""standard_errors: closed forms, rows without answers, and how often the truth is covered."""
 
 from functools import partial
 
@@ -40,7 +40,7 @@ def test_of_one_pair_they_are_in_closed_form(penalty):
     """Of two units that agree by c = <s s'>: tanh w + penalty w = c, and the slope of a row is s s' - tanh w.
 
     Its variance is the machine's, v = 1 - tanh^2 w, or that of the rows, 1 - c^2, which a pseudolikelihood takes; there
-    a row pulls its own two fields, by the weight and a bias, so that what is left of it is 1 - (v/(v + penalty) + 1)/N.
+    a row pulls its own two fields, by the weight and a bias, so that its share left is 1 - (v/(v + penalty) + 1)/N.
     """
     data = np.repeat([[1, 1], [-1, -1], [1, -1], [-1, 1]], [3, 3, 1, 1], axis=0)
     for learn, of in ((partial(bmlab.maximize, blank(2)), "likelihood"), (bmlab.pseudolikelihood, "pseudolikelihood")):
@@ -53,7 +53,7 @@ def test_of_one_pair_they_are_in_closed_form(penalty):
 
 
 def by_pseudolikelihood(n_rows, seed):
-    """Six units, 21 parameters, with a prior of width 1: the weights and their errors by so many rows."""
+    """Six units, 21 parameters, with a prior of width 1: the weights and their errors by `n_rows` rows."""
     prior = {"penalty": 1 / n_rows, "bias_penalty": 1 / n_rows}
     model, pairs = bmlab.sherrington_kirkpatrick(6, rng=1, scale=0.7), np.triu_indices(6, 1)
     data = bmlab.sample(model, n_rows, rng=np.random.default_rng([seed, n_rows]))
@@ -263,7 +263,7 @@ LEARNERS = {
 
 
 def law_coverage(name, trials):
-    """95 in 100 of the truths are within 1.96 errors, as far as so many trials tell (4 of their errors, and 1/N)."""
+    """95 in 100 of the truths are within 1.96 errors, as far as N trials tell (4 of their errors, and 1/N)."""
     learn, of, mask = LEARNERS[name]
     covered, squares = coverage(trials, 500, learn, of, mask)
     for values, right, slack in ((covered, 0.95, 0.005), (squares, 1.0, 0.03)):

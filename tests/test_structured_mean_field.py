@@ -1,4 +1,4 @@
-"""tree_mean_field: its bound by the definition, its gradient, and what is known at both ends: trees and products."""
+"""tree_mean_field: its bound by the definition, its gradient, and two known cases: trees and products."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ ABOVE = np.array([0, 0, 0, 1, 3, 1, 2])  # the parent of each of seven units, th
 
 
 def parameters(model):
-    """Return J, b, the tree: what _minus_bound() takes."""
+    """Return J, b, the tree: the arguments of _minus_bound()."""
     return model.weights / model.temperature, model.biases / model.temperature, ABOVE
 
 
@@ -49,7 +49,7 @@ def test_without_couplings_in_q_it_is_mean_field():
 @pytest.mark.parametrize("n", [1, 2, 5, 12])
 @pytest.mark.parametrize("kept", [0.7, 1.0])
 def test_on_a_forest_it_finds_log_z(n, kept):
-    """SciPy stops where a step brings 2e-9 of the bound, some steps before its best."""
+    """SciPy stops if a step brings 2e-9 of the bound, some steps before its best."""
     model = forest(n, np.random.default_rng(n), 1.0, kept)
     found, true = tree_mean_field(model, np.zeros(n)), bmlab.exact(model).log_z.value
     assert -1e-13 * (1 + abs(true)) <= true - found < 1e-6

@@ -15,7 +15,7 @@ from bmlab.infer.variational import tap_equations
 def log_z_at_means(model, m):
     """Plefka's log Z at fixed means, by its definition: the fields x that hold them, from a sum over all states.
 
-    log sum_s exp(J-part + x's) - x'm + b'm/T, which is least, and its gradient by x zero, where <s> = m.
+    log sum_s exp(J-part + x's) - x'm + b'm/T, which is least, and its gradient by x is zero, if <s> = m.
     """
     s = bmlab.states(model.n)
     pairs = -model.energy(s) / model.temperature - s @ model.biases / model.temperature

@@ -38,7 +38,7 @@ def test_a_swap_is_in_detailed_balance():
 
 
 def law_conveyor(n_sweeps=60):
-    """Where all energies are alike every swap is taken: each replica goes up and down like a chair of a lift.
+    """If all energies are alike every swap is taken: each replica goes up and down like a chair of a lift.
 
     Of R rungs it is back after 2 R sweeps, so that R replicas make n_sweeps / 2 round trips, but for the first, which
     not all begin at the cold end, and the last.  Even pairs alone, or odd ones, bring nobody further than one rung.
@@ -105,7 +105,7 @@ def test_the_pilot_makes_neighbours_swap_about_half_of_the_time(model):
 
 
 def test_cooling_ends_where_all_stands_still():
-    """At T = 1e-20 a step by the rounding of equal energies is a thousandth of the way, and so on for ever below."""
+    """At T = 1e-20 a step by the rounding of equal energies is a thousandth of the way, and below that too."""
     for temperature in (1e-20, 1e-90):
         unit = bmlab.BoltzmannMachine([[0]], [0.7], temperature)
         state = choose_temperatures(unit, np.random.default_rng(0), 32)
@@ -127,7 +127,7 @@ def test_the_state_goes_on_with_its_own_ladder():
     assert_same(again, bmlab.exact(GLASS))
 
 
-# What people see
+# Words that people see
 
 
 @quietly

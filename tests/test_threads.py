@@ -27,7 +27,7 @@ class Blas:
 
 @contextmanager
 def three_threads(blas=None):
-    """Yield a function that tells how many threads BLAS has; after all, it has three."""
+    """Yield a function that returns the number of threads of BLAS; at the end, it has three."""
     blas = blas or Blas()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "_libraries", lambda: [blas])
@@ -48,7 +48,7 @@ def test_an_exception_leaves_no_limit(count):
 
 
 def overlap(first, second, count):
-    """Run both at once, each calling what it is given when it is inside; the first to enter leaves first."""
+    """Run both at once, each calls its argument when it is inside; the first to enter leaves first."""
     inside, left, seen = Event(), Event(), []
 
     def in_second():
@@ -72,7 +72,7 @@ def overlap(first, second, count):
 
 
 def test_overlapping_limits_leave_nothing_behind():
-    """Of two limits that overlap, the first to leave ends nothing, and the last puts back what the first found."""
+    """Of two limits that overlap, the first to leave ends nothing, and the last restores the number of the first."""
 
     def limited(call):
         with one_thread():

@@ -1,7 +1,7 @@
 """A threshold of the package that prose names, in digits or in words, is the one that the code has.
 
 Each row of STATED names a threshold of the code and the sentences that give it, by a pattern whose group is the number;
-`least` is how many places have it, so that a sentence that was reworded does not leave unseen.
+`least` is the number of places that have it, so that no reworded sentence is lost unseen.
 """
 
 import ast
@@ -26,7 +26,7 @@ WORDS = {
 
 
 class Stated(NamedTuple):
-    """What the code has, "module:NAME" or a number that follows from the code, and how prose writes it."""
+    """A number of the code, "module:NAME" or one that follows from the code, and its form in prose."""
 
     source: str | float
     pattern: str

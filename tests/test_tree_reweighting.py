@@ -97,7 +97,7 @@ def test_the_slack_of_wrong_messages_is_needed():
 
 @pytest.mark.slow
 def test_the_gap_is_proven_where_messages_hardly_agree():
-    """Cold, where messages hardly agree: no bound is below what means and pairs prove, whatever the messages were."""
+    """In the cold messages hardly agree: no bound is below what means and pairs prove, whatever the messages were."""
     for seed in range(15, 35):
         rng = np.random.default_rng(seed)
         w = bmlab.sherrington_kirkpatrick(10, rng=rng).weights * (bmlab.symmetric(rng.random((10, 10))) < 0.5)

@@ -1,4 +1,4 @@
-"""triplets: central moments by plain sums, errors by the jackknife, and what pairs can and cannot explain."""
+"""triplets: central moments by plain sums, errors by the jackknife, and triplets that pairs can and cannot explain."""
 
 from itertools import combinations
 
@@ -45,7 +45,7 @@ def test_p_k_counts_units_that_are_up():
 
 
 def test_a_machine_of_pairs_is_enough_where_it_made_the_rows_and_not_where_three_agree():
-    """z of data against draws: of squares about 1 on average where pairs are all, and far more for s_3 = s_1 s_2."""
+    """z of data against draws: of squares about 1 on average if pairs are all, and far more for s_3 = s_1 s_2."""
     rng = np.random.default_rng(1)
     pairs, threes = rows(3000, 6, seed=2), rng.choice([-1.0, 1.0], size=(3000, 6))
     noise = np.where(rng.random(3000) < 0.4, -1, 1)

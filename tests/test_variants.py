@@ -27,7 +27,7 @@ STUDENTS = [str(number) for number in range(200)]
 
 
 def draws(notebook):
-    """The cell where a student number draws, for each answer that speaks of what it made, or whose test does."""
+    """The cell in which a student number draws, for each answer that speaks of its names, or whose test does."""
     drawn = [cell for cell in code_cells(notebook) if "variant(student" in cell.source]
     for name, cells in answer_cells(notebook).items():
         used = frozenset().union(*(names(cell.source).needed for cell in cells))
@@ -38,7 +38,7 @@ VARIED = {name: found for name, path in BY_NAME.items() if (found := dict(draws(
 
 
 def each_variant(source, made):
-    """What the names of the cell mean for each variant: drawn with one student number after another."""
+    """The values of the cell's names for each variant: drawn with one student number after another."""
     (call,) = [node for node in ast.walk(ast.parse(source)) if ast.unparse(node).startswith("variant(student, ")]
     every = eval(ast.unparse(call.args[1]), dict(made))
     of = {repr(variant(student, every)): student for student in STUDENTS}
@@ -72,7 +72,7 @@ def test_every_variant_has_the_same_slips_with_the_same_hints_and_an_answer_of_i
                 with pytest.raises((AssertionError, TypeError)) as refused:
                     exec(test.source, wrong)
                 words = str(refused.value)
-                if refused.type is TypeError:  # then the copy looks at the kinds of what it was given
+                if refused.type is TypeError:  # then the copy looks at the kinds of the answers
                     words = kind_of_slip(test.source, sorted(names(answer.source).made), wrong, answer.source)
                 assert hint in words, (here["student"], source, words)
         for (here, mine), (_, answers) in permutations(zip(variants, copied, strict=True), 2):  # a neighbour's
@@ -111,7 +111,7 @@ def passes(answer, test, here):
 
 @pytest.mark.parametrize("name", GRADED)
 def test_numbers_vary_and_a_function_is_asked_about_what_its_student_has_not_seen(name, monkeypatch, capsys):
-    """Whoever knows by heart what the visible tests ask, and no more, fails in the hidden ones."""
+    """An answer that knows by heart the arguments of the visible tests, and no more, fails in the hidden ones."""
     monkeypatch.chdir(NOTEBOOKS)
     notebook = nbformat.read(BY_NAME[name], 4)
     made = namespace(name)
@@ -133,7 +133,7 @@ def test_numbers_vary_and_a_function_is_asked_about_what_its_student_has_not_see
 
 
 def remembered(function, seen, otherwise):
-    """The function, which first calls `otherwise` where its arguments are not among those seen."""
+    """The function, which first calls `otherwise` if its arguments are not among those seen."""
 
     def asked(*given):
         key = pickle.dumps(given)

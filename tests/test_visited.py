@@ -58,7 +58,7 @@ def test_with_little_room_the_lowest_states_stay_and_the_bound_holds(monkeypatch
 @quietly
 @pytest.mark.parametrize("n_chains", [1, 3, 50])
 def test_what_few_visits_miss_is_not_known(n_chains):
-    """Free units are drawn independently: where little is said to be missed, little is, of 40 runs with few visits.
+    """Free units are drawn independently: if little is said to be missed, little is, in 40 runs with few visits.
 
     Of 300 visits or more none is new: more than 3 % can be missing once in 10,000 runs only, by 0.97^300.
     """

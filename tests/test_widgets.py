@@ -1,6 +1,6 @@
-"""Live views: what a notebook stores of them, what the kernel answers, and the page's sampler against Python's.
+"""Live views: their stored pictures and states, the kernel's answers, and the page's sampler against Python's.
 
-What they look like in a page is tested in tests/browser.
+Their looks in a page are tested in tests/browser.
 """
 
 import base64
@@ -81,7 +81,7 @@ VIEWS = {
 
 
 def request(view, monkeypatch, **question):
-    """Send a view what its page would send; return what it answers."""
+    """Send a view a message of its page; return its answers."""
     answers = []
     monkeypatch.setattr(view, "send", answers.append)
     view._handle_custom_msg(question, [])
@@ -90,7 +90,7 @@ def request(view, monkeypatch, **question):
 
 
 def in_node(code, files=("sampler.js",), **given):
-    """Run JavaScript after files of the page; return what it hands to answer()."""
+    """Run JavaScript after files of the page; return the argument of answer()."""
     node = shutil.which("node")
     if node is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("the page's sampler needs Node.js, and there is no node")
@@ -103,7 +103,7 @@ def in_node(code, files=("sampler.js",), **given):
     return json.loads(ran.stdout)
 
 
-# What a notebook stores
+# Stored in a notebook
 
 
 @pytest.mark.parametrize("name", VIEWS)
@@ -365,7 +365,7 @@ def test_a_climb_that_has_converged_takes_no_more_steps(monkeypatch):
     assert answer["end"].startswith("The climb has converged") and len(answer["frames"]) < 500
     assert len(request(view, monkeypatch, **{"from": len(answer["frames"]), "to": 6000})["frames"]) == 0
     before, last = (np.array(frame["weights"]) for frame in answer["frames"][-2:])
-    assert abs(last - before).max() < 2e-4  # what is sent has four digits
+    assert abs(last - before).max() < 2e-4  # sent numbers have four digits
 
 
 def test_a_climb_by_sampling_shows_its_mismatch_and_ends_where_the_page_has_enough(monkeypatch):
@@ -454,12 +454,12 @@ const steps = [1, 2, 3].map(() => { mind.step(given.patterns, given.rule); retur
 mind.dream(given.rule.T, given.held);
 answer([...steps, told()]);
 """
-RULES = [{}, {"T": 2.0}, {"shown": 0}, {"dreamt": 0}, {"signs": True}]  # what draw.js leaves out, or changes
+RULES = [{}, {"T": 2.0}, {"shown": 0}, {"dreamt": 0}, {"signs": True}]  # options of draw.js
 
 
 @pytest.mark.parametrize("rule", RULES, ids=str)
 def test_the_page_learns_by_clamped_minus_free_of_its_chains_and_dreams_around_what_is_held(rule):
-    """Same uniforms, same states and weights: where the five chains begin, three steps, and one more sweep."""
+    """Same uniforms, same states and weights: the beginning of five chains, three steps, and one more sweep."""
     rng, held = np.random.default_rng(3), np.array([1, 0, 0, 0, -1, 0, 0, 0, 0])
     u, patterns = rng.random((5, 5, 9)), rng.choice([-1, 1], (3, 9))
     drawn = [*u[:4].ravel(), *u[4][:, held == 0].ravel()]
@@ -610,7 +610,7 @@ def test_a_disc_is_filled_to_the_height_of_its_probability():
 
 
 def test_without_anywidget_a_notebook_goes_on_with_still_pictures():
-    """One sentence with what to install; the views are the pictures that a notebook stores."""
+    """One sentence that names the package to install; the views are the pictures that a notebook stores."""
     code = """if True:
         import sys
         sys.modules.update(dict.fromkeys(["anywidget", "numba", "tqdm"]))

@@ -80,7 +80,7 @@ QUESTIONS = {
     "exact, log Z": lambda: bmlab.exact(drawn(18), want="log_z"),
     "sample": lambda: bmlab.sample(drawn(17), 20, rng=np.random.default_rng(0)),
 }
-# 2^(units - SLICE_UNITS), of which the half is the same where there are no biases
+# 2^(units - SLICE_UNITS), half of them the same without biases
 PARTS = {"exact": 16, "exact, without biases": 4, "exact, log Z": 16, "sample": 8}
 
 
@@ -169,7 +169,7 @@ def test_a_job_that_asks_its_own_pool_does_the_parts_itself():
 
 
 def test_an_executor_that_is_dead_is_told_at_once():
-    """Also where the answer would need none of it."""
+    """Also if the answer would need none of it."""
     pool = ThreadPoolExecutor(1)
     pool.shutdown()
     with pytest.raises(RuntimeError, match="shutdown"), bmlab.workers(pool):
@@ -177,7 +177,7 @@ def test_an_executor_that_is_dead_is_told_at_once():
 
 
 class Recorder:
-    """An executor that runs nothing before result(), and records what was cancelled."""
+    """An executor that runs nothing before result(), and records the cancelled tasks."""
 
     def __init__(self):
         self.given = []
@@ -271,7 +271,7 @@ def test_jobs_that_fill_a_cluster_and_ask_it_do_the_parts_themselves(client):
 def deadly(marker, task, number):
     """Part 0 kills its own worker the first time that it is done, before the worker has any result to lose.
 
-    Of a result that is lost Dask (2026.8) may give what was asked for with the status of before (_cascade_future).
+    Of a result that is lost Dask (2026.8) may give the wanted key with the status of before (_cascade_future).
     """
     if number == 0 and not os.path.exists(marker):
         open(marker, "x", encoding="utf-8").close()

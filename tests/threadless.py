@@ -1,4 +1,4 @@
-"""The core where Python has neither threads nor Numba, as in a browser: `python threadless.py` calls every method."""
+"""The core in a Python without threads and Numba, as in a browser: `python threadless.py` calls every method."""
 
 import _thread
 import sys
