@@ -280,7 +280,7 @@ def test_what_strict_readers_typed_is_refused(blank):
 
 NAMED = {  # an answer in place of x + rate * step, or of another right answer -> a part of the sentence
     "x + rate * step": {
-        "x - rate * step": "goes the wrong way: is it minus for plus",
+        "x - rate * step": "goes the wrong way",
         "x + rate / 2 * step": "takes steps 0.5 times as long",
         "rate * step": "is the step alone",
         "x + step": "does not depend on rate",

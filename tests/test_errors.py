@@ -31,6 +31,8 @@ RAISING = [
     lambda: TABLE.sum(axis=2),
     lambda: bool(ROW > 0),
     lambda: np.linalg.det(TABLE),
+    lambda: np.linalg.inv(ROW),
+    lambda: np.split(ROW, 2),
     lambda: np.linalg.inv(np.zeros((2, 2))),
     lambda: (ROW > 0) - (ROW > 0),
     lambda: -(ROW > 0),

@@ -62,10 +62,6 @@ SUMS = {  # words -> a right answer, and a wrong one
         ((2, 4), (3, 3)), lambda p: p / p.sum(axis=1, keepdims=True),
         lambda p: (right := p / p.sum(axis=1, keepdims=True)) / right.sum(axis=0),
     ),
-    "is right but for a factor, another one in each case": ((3, 4, 5), lambda p: p, lambda p: p * (len(p) + 0.5)),
-    "is right but for a factor, another one in each row": (
-        ((2, 4), (3, 3)), lambda p: p, lambda p: p * np.arange(2, 2 + len(p))[:, None],
-    ),
 }  # fmt: skip
 
 
@@ -135,7 +131,6 @@ SIMPLER = {  # words -> (right, wrong), of values drawn for the names of their a
     "is right at T = 1": (field, lambda machine, s: s @ machine.weights + machine.biases * machine.temperature**2),
     "is right without biases": (field, lambda machine, s: field(machine, s) + machine.biases),
     "is right without weights": (field, lambda machine, s: field(machine, s) + s @ machine.weights),
-    "is right at T = 1 without biases": (field, lambda machine, s: s @ machine.weights + 2 * machine.biases),
     "is right for one state, and wrong for several": (lambda s: s.sum(axis=-1) ** 3, lambda s: s.sum(axis=0) ** 3),
 }
 

@@ -7,25 +7,37 @@ import re
 
 PLAIN = {
     r"operands could not be broadcast together with (?:remapped )?shapes (?:\[.*?\]: )?(.*)": (
-        r"arrays of shapes \1 do not fit: from the last on, lengths must be equal, or one of them 1"
+        r"arrays of shapes \1 do not fit: from the last on, lengths must be equal, or one of them 1; "
+        "x[:, None] has a length of 1 more, and x.T is turned over"
     ),
     r"could not broadcast input array from shape (\(.*?\)) into shape (\(.*?\))": (
         r"an array of shape \1 is written into a place of shape \2"
     ),
     r"matmul: Input operand .*\(size (\d+) is different from (\d+)\)": (
-        r"@ multiplies rows of \2 numbers with columns of \1"
+        r"@ multiplies rows of \2 numbers with columns of \1: turn one side over, x.T, or take other rows"
     ),
-    r"shapes .* not aligned: (\d+) .* != (\d+) .*": r"dot multiplies rows of \1 numbers with columns of \2",
+    r"shapes .* not aligned: (\d+) .* != (\d+) .*": (
+        r"dot multiplies rows of \1 numbers with columns of \2: turn one over, x.T"
+    ),
     r"matmul: Input operand \d does not have enough dimensions.*": "one side of @ is a number: multiply it by *",
     r"\w+: Input operand .*gufunc.*\(size (\d+) is different from (\d+)\)": (
-        r"an array has \1 numbers where the other asks for \2"
+        r"an array has \1 numbers where the other asks for \2: look at the .shape of both"
     ),
-    r"cannot reshape array of size (\d+) into shape \((\d+),newaxis\)": r"\1 numbers do not make \2 equal rows",
-    r"cannot reshape array of size (\d+) into shape (\(.*\))": r"\1 numbers do not fill the shape \2",
+    r"cannot reshape array of size (\d+) into shape \((\d+),newaxis\)": (
+        r"\1 numbers do not make \2 equal rows: leave out what is over, x[:n], and then reshape"
+    ),
+    r"array split does not result in an equal division": (
+        "np.split cuts into equal parts alone: leave out what is over, x[:n], and then split"
+    ),
+    r"cannot reshape array of size (\d+) into shape (\(.*\))": (
+        r"\1 numbers do not fill the shape \2: its lengths, multiplied, are to be \1"
+    ),
     r"Cannot cast ufunc '\w+' output from dtype\('float64'\) to dtype\('int\d+'\).*": (
         "numbers with a point do not go into an array of whole numbers: make it np.array(..., dtype=float)"
     ),
-    r"ufunc '\w+' (?:did not contain a loop|not supported).*": "a formula for numbers was given something else",
+    r"ufunc '\w+' (?:did not contain a loop|not supported).*": (
+        "a formula for numbers was given something else: a text, None or a list of lists; make it np.array(...)"
+    ),
     r"loop of ufunc does not support argument \d of type (\w+) .*": (
         r"an array holds \1, or things of several kinds, where a formula takes numbers"
     ),
@@ -42,6 +54,9 @@ PLAIN = {
         "if, not, and, or take one truth value, and here are many: np.where(condition, yes, no) takes each"
     ),
     r"Last 2 dimensions of the array must be square": "a matrix is not square: this needs as many rows as columns",
+    r"(\d)-dimensional array given\. Array must be at least two-dimensional": (
+        r"an array of \1 dimensions stands where a matrix is asked for, of two"
+    ),
     r"Singular matrix": "a matrix has no inverse",
     r"numpy boolean (?:subtract|negative), .*": "a minus stands before truth values, True and False: ~ turns them over",
     r"The numpy boolean negative, .*": "a minus stands before truth values, True and False: ~ turns them over",

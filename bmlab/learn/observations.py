@@ -79,7 +79,9 @@ def check_visible_rows(
     if allow_expected and not ((np.abs(data) <= 1).all() and ((data < 0).any() or (data == 1).all())):
         raise ValueError(f"data must be -1/+1, or from -1 to 1, found {some_values(data)}; try 2 * data - 1 for 0 to 1")
     if data.ndim > 2 or not len(data) or not 0 < data.shape[1] <= model.n:
-        raise ValueError(f"data must be rows of 1 to {model.n} columns, found {data.shape}; pass (N, visible units)")
+        raise ValueError(
+            f"data must be rows of 1 to {model.n} columns, found {data.shape}; pass a larger machine, or fewer units"
+        )
     return data
 
 
