@@ -39,7 +39,7 @@ TAKEN_BACK = "\N{WHITE CIRCLE} {}: open again, since its answer fails now."
 HALF = "\N{BALLOT X} {} is missing: the cell above makes {} and no more."
 UNTRIED = "{} was not tried ({}): run the cells above first."
 WRONG = "\N{BALLOT X} {} The story goes on with the package's version."
-LATER = "the form is right; the value is marked later."
+LATER = "no fault is found here; the answer is marked later."
 UNCHECKED = (
     "tables/{}.checks is missing or damaged (unpack its zip again): a test still says what is wrong, "
     "but where it is silent nothing was proved."

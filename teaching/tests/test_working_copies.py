@@ -231,7 +231,7 @@ def test_in_a_class_nothing_is_ticked_that_was_not_verified(studied):
     shell.run_cell("letter = 'A'\ndef my_sum(x):\n    return x[0]")
     assert said_below(shell, MORE[0][2]) == ["Exercise 1. Do (1 point): noted; the letter is marked later.\n"]
     assert said_below(shell, MORE[1][2]) == [
-        "Exercise 2. Do (1 point): the form is right; the value is marked later.\n"
+        "Exercise 2. Do (1 point): no fault is found here; the answer is marked later.\n"
     ]
 
 
