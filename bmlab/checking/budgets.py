@@ -76,7 +76,7 @@ def _mapped():
 
 
 def check_memory(what: str, size: float, way_out: str) -> None:
-    """Raise ValueError, with the price, if this many bytes are more than memory_to_spend()."""
+    """Raise ValueError, with the price, if `size` bytes are more than memory_to_spend()."""
     if size > ALWAYS_FREE_BYTES and size > (most := memory_to_spend()):
         raise ValueError(f"{what}, {size_in_words(size)} where {size_in_words(most)} are to spend; {way_out}")
 

@@ -146,7 +146,7 @@ def _check_cost(model, pairs):
     if EXACT_CALLS * price.seconds > MAX_CLIMB_SECONDS:
         raise ValueError(
             f"maximize() would call exact() some {EXACT_CALLS} times at {price.time}, and stops at "
-            f"{time_in_words(MAX_CLIMB_SECONDS)} in all; use pseudolikelihood(), or pcd() where units are hidden"
+            f"{time_in_words(MAX_CLIMB_SECONDS)} in all; use pseudolikelihood(), or pcd() if units are hidden"
         )
 
 

@@ -171,9 +171,9 @@ class SingleThreaded:
         self.function = function
 
     def __call__(self, task: Any) -> Any:
-        return Context().run(self._alone, task)
+        return Context().run(self._by_one_thread, task)
 
-    def _alone(self, task):
+    def _by_one_thread(self, task):
         nested.set(True)
         with one_thread_only():
             return self.function(task)

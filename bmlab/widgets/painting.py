@@ -92,7 +92,7 @@ def _checked_shape(machines, log_z, shape, start):
             f"an image of {height, width} has {pixels} pixels, the machines {n} units; pass shape=(rows, columns)"
         )
     if start is not None and not np.isin(check_row("start", start, pixels), (-1, 0, 1)).all():
-        raise ValueError("start must be -1/+1, and 0 where unknown, found others; try np.sign(start)")
+        raise ValueError("start must be -1/+1, and 0 if unknown, found others; try np.sign(start)")
     if len(log_z) != len(machines):
         raise ValueError(
             f"PaintView needs one log Z a machine, found {len(log_z)} for {len(machines)}; "

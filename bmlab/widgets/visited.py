@@ -24,7 +24,7 @@ class VisitedView(ModelView):
     """Add exp(-E/T) of each state that Gibbs sampling visits for the first time, for a machine of up to four units.
 
     Each block is a state, as high as its exp(-E/T), and begins at the turn of its first visit; a state that comes again
-    adds nothing.  A dashed line is the exact Z.  Raises ValueError for more units, or where Z is no double.
+    adds nothing.  A dashed line is the exact Z.  Raises ValueError for more units, or if Z is no double.
 
     >>> from bmlab.widgets import VisitedView
     >>> VisitedView(bmlab.toy())

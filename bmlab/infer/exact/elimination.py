@@ -189,8 +189,8 @@ def moments(model: BoltzmannMachine, order: Order, odds: list[np.ndarray]) -> tu
 
 def _signed_sum(table, axis):
     """Sum over the table times the sign of the unit on one axis."""
-    halves = table.reshape(2**axis, 2, -1).sum((0, 2))
-    return float(halves[1] - halves[0])
+    minus, plus = table.reshape(2**axis, 2, -1).sum((0, 2))
+    return float(plus - minus)
 
 
 def all_pairs(order: Order, odds: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

@@ -80,13 +80,13 @@ class Chains:
         self.count = 0  # sweeps made
         self._planned = n_sweeps, new_biases
         self._may_switch_engine = backend == "auto"  # to the faster one
-        self._take(self._cheaper() if self._may_switch_engine else backend)
+        self._set_engine(self._cheaper() if self._may_switch_engine else backend)
 
     def _cheaper(self):
         n_sweeps, new_biases = self._planned
         return choose_engine(self.model, self.classes, self._s, max(1, n_sweeps - self.count), new_biases)
 
-    def _take(self, backend):
+    def _set_engine(self, backend):
         self.backend = backend
         engine = NumpyEngine if backend == "numpy" else _numba().NumbaEngine
         self._engine: Any = engine(self.model, self.classes, self._s.shape[1])
@@ -122,7 +122,7 @@ class Chains:
         if self._may_switch_engine and self.count:  # once states have left their start, another engine may be cheaper
             self._may_switch_engine, backend = False, self._cheaper()
             if backend != self.backend:
-                self._take(backend)
+                self._set_engine(backend)
         step = max(1, every)
         size = max(1, RANDOM_BATCH // (self._s.size + 1) // step) * step
         beta = np.full(self._s.shape[1], 1 / self.model.temperature if beta is None else beta)

@@ -121,8 +121,8 @@ def _of_weights(runs):
 def _of_chains(runs):
     """Average runs of chains, by their draws."""
     first, n_draws = runs[0], np.array([run.info["n_draws"] for run in runs], float)
-    halves = [run.info["split"] for run in runs]
-    together = None if None in halves else pooled_statistics(halves)
+    splits = [run.info["split"] for run in runs]
+    together = None if None in splits else pooled_statistics(splits)
     rhat = np.nan if together is None else together.rhat
     ess = float(sum(run.info["ess"] for run in runs))
     by_spread = len(runs) >= STDERR_GROUPS or (len(runs) > 1 and rhat >= RHAT_LIMIT)

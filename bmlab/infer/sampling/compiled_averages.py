@@ -100,7 +100,7 @@ def _ones(word):
 
 @_compiled
 def _count_pairs(words, row, col, ends, sizes, sums):
-    """Add to sums (groups, pairs) how many of `sizes` draws are alike, minus how many are not."""
+    """Add to sums (groups, pairs) the number of `sizes` draws that are alike, minus the number of others."""
     for p in range(len(row)):
         one, other = words[row[p]], words[col[p]]
         for g in range(len(sizes)):
@@ -140,7 +140,7 @@ def one_sweep(states, values, errors, corr, corr_stderr):
 
 @_compiled
 def half_moments(spans, timed):
-    """Return what half_moments() of diagnostics.py does."""
+    """Return the same as half_moments() of diagnostics.py."""
     n, chains, draws = spans.shape
     half = draws // 2
     mean, variance, away = np.empty((n, 2 * chains)), np.empty((n, 2 * chains)), np.empty((2 * chains, half))

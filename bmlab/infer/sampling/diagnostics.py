@@ -140,7 +140,7 @@ class HalfMoments(NamedTuple):
 
     mean, variance   (n, 2 chains), of each half
     whole, spread    (n,) variance, and largest less smallest number, of a series as a whole
-    time             (n,) correlation_time() of the halves, nan where it was not asked for
+    time             (n,) correlation_time() of the halves, nan if it was not asked for
     """
 
     mean: np.ndarray
@@ -185,16 +185,16 @@ def _split_rhat(mean, variance, draws):
 
 
 def effective_size(found: HalfMoments, draws: int) -> np.ndarray:
-    """Return the number of independent draws (n,) whose mean errs like that of all halves, of so many `draws`."""
+    """Return the number of independent draws (n,) whose mean errs like that of all halves, of `draws` each."""
     size = found.mean.shape[1] * draws
     still = found.spread < np.finfo(float).resolution
     return np.where(still, size, size / np.maximum(found.time, 1 / np.log10(size)))
 
 
 def correlation_time(away: np.ndarray, between: np.ndarray) -> np.ndarray:
-    """Return how many draws tell as much as an independent one, 1 + 2 sum_t rho_t over the autocorrelations.
+    """Return the number of draws that are worth an independent one, 1 + 2 sum_t rho_t over the autocorrelations.
 
-    The sum over all lags ends where a pair rho_2k + rho_2k+1 falls below 0, and no pair may be larger than the one
+    The sum over all lags ends at the first pair rho_2k + rho_2k+1 below 0, and no pair may be larger than the one
     before: Geyer (1992), Statistical Science 7, 473.
     away     series less their means, (..., chains, draws)
     between  variance of these means (...)
