@@ -103,12 +103,17 @@ def curves():
     return steps, nats
 
 
-def rounded(ask):
-    """The same phase with its averages rounded to six digits, before the machine is moved by them.
+def learning_steps(model, data, infer, **options):
+    """Run bmlab.learning_steps with the averages of both phases rounded to six digits.
 
     Learning from samples is chaotic: computers differ in the sixteenth digit, one unit of one chain turns or does not,
     and after a hundred steps the walk is another one.  Rounded, it is the same walk everywhere.
     """
+    return bmlab.learning_steps(model, data, _rounded(infer), clamped_phase=_rounded(bmlab.clamped), **options)
+
+
+def _rounded(ask):
+    """The same phase with its averages rounded to six digits."""
 
     def answer(*model_and_data, start=None):
         found = ask(*model_and_data, start=start)
