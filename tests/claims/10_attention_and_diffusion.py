@@ -141,6 +141,17 @@ def falling_noise_cures(seed):
     return 0.08 - abs(flocks(seed)[1] - 0.8), seed
 
 
+@claim("10-depth")  # a hundred steps of Langevin's, as in the notebook
+def noise_of_its_own_does_not_cross(seed):
+    """at one small noise the flocks are still shared out by the starts."""
+    rng = np.random.default_rng([seed, 1])
+    points = np.vstack([rng.normal((3, 0), 0.4, (80, 2)), rng.normal((-3, 0), 0.4, (20, 2))])
+    start = y = 4 * rng.normal(size=(500, 2))
+    for _ in range(100):
+        y = y + (denoised(points, y, 0.5) - y) / 18 + 0.5 / 3 * rng.normal(size=y.shape)
+    return np.mean((y[:, 0] > 0) == (start[:, 0] > 0)) - 0.9, seed
+
+
 def eight(turn):
     """Places on the curve."""
     return np.column_stack([2 * np.sin(turn), 1.5 * np.sin(2 * turn)])
