@@ -10,7 +10,6 @@ import numpy as np
 import shifter
 from judges import blank, climbed, judged, score, summit
 from referee import claim, proved
-from scipy.optimize import minimize
 from scipy.special import softmax
 from scipy.stats import spearmanr
 
@@ -43,30 +42,6 @@ def three_or_more_fire_together(seed):
     paired = bmlab.probabilities(bmlab.maximize(blank(10), bmlab.moments(STATES, sample_weight=seen)).model)
     each, alone, pairs = (p[(STATES > 0).sum(1) >= 3].sum() for p in (seen, coins, paired))
     return min(each / alone - 2.5, 0.1 - abs(pairs / each - 1))
-
-
-def nats_of_one_hidden_unit(seen):
-    """The best mean log-likelihood of ten visible units and one hidden unit, of three climbs."""
-
-    def loss(theta):
-        weights, biases, bias = theta[:10], theta[10:20], theta[20]
-        field = STATES @ weights + bias
-        log_p = STATES @ biases + np.logaddexp(field, -field)
-        log_p -= np.logaddexp.reduce(log_p)
-        apart, hidden = np.exp(log_p) - seen, np.tanh(field)
-        return -(seen @ log_p), np.concatenate([(apart * hidden) @ STATES, apart @ STATES, [apart @ hidden]])
-
-    means = np.arctanh(seen @ STATES)
-    begins = [np.concatenate([np.random.default_rng(k).random(10), means, [-1.0]]) for k in range(3)]
-    return -min(minimize(loss, begin, jac=True, method="L-BFGS-B", options={"maxiter": 5000}).fun for begin in begins)
-
-
-@claim("07-21", share=0.9)
-def one_hidden_unit_fits_better(seed):
-    """a single hidden unit, with 21 numbers instead of the 55 of all pairs, nearly always fits such bins better."""
-    seen = frequencies(bmlab.data.raster(283_041, rng=np.random.default_rng([seed, 1])).data)
-    paired = bmlab.maximize(blank(10), bmlab.moments(STATES, sample_weight=seen)).model
-    return 283_041 * (nats_of_one_hidden_unit(seen) - seen @ np.log(bmlab.probabilities(paired)))
 
 
 @claim("07-38", product((3, 4, 5), (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 1)))
@@ -261,7 +236,7 @@ def tables(seed):
     return table[:, rng.choice(table.shape[1], 6 + seed % 4, replace=False)], 2 + seed % 3
 
 
-@claim("07-deterministic-m")  # zoo and votes, six to nine of their columns, two to four hidden units
+@claim("07-deterministic")  # zoo and votes, six to nine of their columns, two to four hidden units
 def good_enough_where_held(seed):
     """Mean field is good enough for the clamped phase, and not for both."""
     rows, hidden = tables(seed)
