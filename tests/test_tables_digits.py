@@ -34,6 +34,14 @@ def test_the_images_themselves_are_those_of_the_package():
     assert (sheets[0] == bmlab.data.digits().train).all() and (labels == bmlab.data.digits().train_labels).all()
 
 
+def test_each_form_begins_with_the_digits_in_order():
+    """0 to 9 and again 0 to 5; the 0 of one form is missing."""
+    data = bmlab.data.digits()
+    labels = "".join(map(str, [*data.train_labels, *data.test_labels]))
+    assert [found.start() for found in re.finditer("0?123456789012345", labels)] == [*digits.FORMS]
+    assert np.array_equal(np.flatnonzero(np.diff(digits.forms())) + 1, digits.FORMS[1:]) and digits.forms()[0] == 0
+
+
 def test_score_is_log_p_plus_log_z_with_the_hidden_units_summed_out():
     rng = np.random.default_rng(1)
     machine = bmlab.restricted(0.1 * rng.normal(size=(64, 3)), 0.1 * rng.normal(size=64), rng.normal(size=3))
