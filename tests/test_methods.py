@@ -72,7 +72,7 @@ def copy(tmp_path_factory):
 
 def in_copy(folder, *arguments):
     """Run Python in the folder of the copy, which it imports; return its output."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT / "tests")])}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT / "tests"), str(ROOT / "docs")])}
     done = subprocess.run(
         [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, env=environment, check=False
     )
@@ -91,12 +91,13 @@ def test_a_new_method_is_one_file_and_one_line_and_meets_every_law(copy):
 
 def test_all_that_lists_methods_has_the_new_one(copy):
     show = (
-        "import bmlab, fuzz_cases; from bmlab import plot; from bmlab.widgets.view import METHOD_COLOURS;"
+        "import bmlab, fuzz_cases, methods_table;"
+        "from bmlab import plot; from bmlab.widgets.view import METHOD_COLOURS;"
         "assert bmlab.__file__.startswith({!r});"
         "print(*['independent' in x for x in (dir(bmlab), bmlab.__all__, plot.COLOURS, plot.MARKERS, METHOD_COLOURS,"
-        "fuzz_cases.CASES)])"
+        "fuzz_cases.CASES, bmlab.METHODS, methods_table.table())], bmlab.METHODS['independent'].key)"
     )
-    assert in_copy(copy, "-c", show.format(str(copy))).split() == ["True"] * 6
+    assert in_copy(copy, "-c", show.format(str(copy))).split() == ["True"] * 8 + ["independent"]
 
 
 def test_a_view_stores_the_colours_that_its_script_reads_and_no_others(copy):
