@@ -35,7 +35,7 @@ class Sparse(Protocol):
         ...
 
 
-ArrayLike = numpy.typing.ArrayLike | Sparse  # numbers at a door: lists, arrays, tables with names, or sparse
+ArrayLike = numpy.typing.ArrayLike | Sparse  # array input: lists, arrays, tables with names, or sparse
 
 
 def is_sparse(values: Any) -> bool:
@@ -262,7 +262,7 @@ def check_scale(weights: np.ndarray, biases: np.ndarray, offset: float, temperat
 
 
 def _square(x):
-    """Return x @ x by one thread: from so many numbers on BLAS uses more, and may wait milliseconds for them."""
+    """Return x @ x by one thread: for long arrays BLAS uses more threads, and may wait milliseconds for them."""
     return x @ x if x.size < 10**4 else np.einsum("i,i->", x, x)
 
 

@@ -14,7 +14,7 @@ parameters towards itself, so its residual r = s - tanh(h/T) is too small, the m
 
 approximately its value at parameters learnt without this row (Mancl and DeRouen 2001, Biometrics 57, 126).  If few
 rows contradict the others, as with strongly tied units, this variance is uncertain itself.  With u_r the share of row r
-in the error of a parameter, it is as uncertain as one known from so many degrees of freedom of Student's t:
+in the error of a parameter, it is as uncertain as one from the following number of degrees of freedom of Student's t:
 
     d - 1,       d = (sum_r u_r^2)^2 / sum_r u_r^4       (after Satterthwaite 1946, Biometrics Bulletin 2, 110).
 """

@@ -233,7 +233,7 @@ def two_layers(model: BoltzmannMachine) -> list[range]:
 
 
 def turns(model: BoltzmannMachine, start: np.ndarray, count: int, seed: int) -> np.ndarray:
-    """Return how often each state came in so many turns of Gibbs sampling, a unit a turn."""
+    """Return how often each state came in `count` turns of Gibbs sampling, a unit a turn."""
     rng, s, counts = np.random.default_rng(seed), np.array(start, dtype=float), np.zeros(2**model.n)
     for k in range(count):
         s = sweep(model, s, rng.random(1), units=[k % model.n])

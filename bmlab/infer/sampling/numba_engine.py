@@ -30,7 +30,7 @@ from .numpy_engine import Sweeps, fine_digits, stream
 
 REFRESH_EVERY = 128  # sweeps after which kept fields are summed anew, before rounding adds up
 UPDATES_A_THREAD = 2**18  # updates that are worth a thread
-CHAIN_BLOCK = 32  # chains whose fields stay in the first-level cache; with so many, a lattice has its own loop
+CHAIN_BLOCK = 32  # chains whose fields stay in the first-level cache; from this number on a lattice has its own loop
 LOGIT_EDGES = np.r_[-np.inf, scipy.special.logit(np.arange(1, 256) / 256), np.inf]  # logit(u) at the ends of bins of u
 
 

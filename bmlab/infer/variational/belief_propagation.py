@@ -43,7 +43,7 @@ from .linear_response import Response, TreeBranches, couplings, linear_response
 
 LOOPY_ADVICE = "loops are too strong, do not use its numbers. Come from hot with temperature_path(), or use gibbs()"
 RESTART_ADVICE = "come from hot with temperature_path(), give it other messages with start=, or use gibbs()"
-STALLED_SWEEPS = 10  # steps are halved after so many sweeps without a new smallest move
+STALLED_SWEEPS = 10  # sweeps without a new smallest move after which steps are halved
 
 
 class Graph(NamedTuple):
