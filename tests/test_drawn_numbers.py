@@ -216,9 +216,9 @@ def test_an_arrow_is_as_wide_as_its_share_of_the_largest_flow(ax, rng):
     for text in ax.texts:
         pair = tuple(spots[tuple(np.round(place, 6))] for place in (text.xyann, text.xy))
         drawn[pair] = arrow_of(text).get_linewidth()
-    assert drawn.keys() == {(a, b) for a in range(5) for b in range(5) if net[a, b] > 0.04 * net.max()}
+    assert drawn.keys() == {(a, b) for a in range(5) for b in range(5) if net[a, b] > 0}
     for pair, width in drawn.items():
-        assert width == pytest.approx(1 + 5 * net[pair] / net.max())
+        assert width == pytest.approx(0.6 + 5 * net[pair] / net.max())
 
 
 def test_states_stand_so_that_most_of_the_flow_goes_clockwise(ax, rng):

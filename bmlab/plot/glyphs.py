@@ -107,7 +107,7 @@ def flows(matrix: ArrayLike, ax: Axes, states: ArrayLike, *, lit: Iterable[tuple
     """Draw what flows (n, n) from states (rows) to states (columns), on a ring: more this way than back is an arrow.
 
     The states (n, units), of up to four units, are drawn; up to eight stand in the order in which most of the flow goes
-    round.  Flows below 4 % of the largest are left out.
+    round.
 
     lit    pairs (from, to) of rows of `states`: their arrows are blue, and the others faint
 
@@ -129,9 +129,9 @@ def flows(matrix: ArrayLike, ax: Axes, states: ArrayLike, *, lit: Iterable[tuple
     bright = None if lit is None else {tuple(pair) for pair in lit}
     place = np.empty((n, 2))
     place[order] = circle(n)
-    for a, b in zip(*(net > net.max(initial=0) / 25).nonzero(), strict=True):
+    for a, b in zip(*net.nonzero(), strict=True):
         colour, gain, head, above = ARROWS["alike" if bright is None else "lit" if (a, b) in bright else "faint"]
-        width = 1 + gain * net[a, b] / net.max()
+        width = 0.6 + gain * net[a, b] / net.max()
         style = {"arrowstyle": f"-|>,head_length={0.3 + width / 12},head_width={0.15 + width / 16}", "color": colour}
         style |= {"connectionstyle": "arc3,rad=0.15", "linewidth": width, "shrinkA": 24, "shrinkB": 24}
         style |= {"mutation_scale": head, "zorder": above}

@@ -31,7 +31,7 @@ function mount(model, el) {
   const bars = Array.from(exact, (p, k) => {
     const x = FROM + step * (k + 0.5), place = { x: x - 0.3 * step, width: 0.6 * step };
     const bar = make("svg:rect", { ...place, fill: colours.gibbs, class: "bml-count" });
-    const glyph = discs(n, x, FLOOR + 24, Math.max(20, Math.min(30, 0.9 * step)));
+    const glyph = discs(n, x, FLOOR + 24, Math.max(20, Math.min(30, 0.72 * step)));
     showState(glyph, k, colours);
     chart.append(bar, make("svg:rect", { ...place, y: FLOOR - scale * p, height: scale * p, class: "bml-outline" }), ...glyph);
     return bar;

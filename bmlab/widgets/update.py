@@ -98,7 +98,7 @@ def _bars(ax, model, seed):
         x = LINE_LEFT + step * (k + 0.5)
         for height, fill, edge in ((counts[k] / COUNTED_TURNS, plot.PLUS, "none"), (p[k], "none", plot.INK)):
             ax.add_patch(Rectangle((x - 0.3 * step, BARS_FLOOR), 0.6 * step, -scale * height, fc=fill, ec=edge, lw=1.2))
-        plot.glyph(ax, state, (x, BARS_FLOOR + 24), size=min(22, 0.5 * step))
+        plot.glyph(ax, state, (x, BARS_FLOOR + 24), size=min(22, 0.42 * step))
     ax.text(
         LINE_LEFT,
         BARS_FLOOR - BARS_HEIGHT - 6,

@@ -74,7 +74,7 @@ def together_is_balanced_and_wrong(seed):
 
 @proved("03-35", "The field of a unit does not change when units that it is not coupled to turn: together is in turn.")
 def uncoupled_units_may():
-    """where they are not coupled to each other"""
+    """if they are not coupled to each other"""
 
 
 @claim("03-ex00a")  # on the medium machine, with other coins, from coins too
@@ -115,7 +115,7 @@ def pairs_too(seed):
     "If all entries of P are at least c > 0, each sweep shrinks the distance to p by 1 - 2^n c or more (Doeblin).",
 )
 def from_every_start():
-    """Where $p P = p$ and no entry of $P$ is 0, the walk comes to $p$ from every start."""
+    """If $p P = p$ and no entry of $P$ is 0, the walk comes to $p$ from every start."""
 
 
 def mean_energy(model):
@@ -142,7 +142,7 @@ def the_energy_is_not_minimised(seed):
 
 @claim("03-visited-read", product(range(10), (12, 20), (0, 1)))  # at T = 0.01, against 0.3
 def the_coldest_walks_end_higher(seed, n, walk):
-    """(Walks at $T = 0.01$ freeze in valleys, and on average end *higher* than at 0.3: 03b.)"""
+    """Walks at $T = 0.01$ freeze in valleys, and on average end *higher* than at 0.3 (03b)."""
     walks = [glass(n, seed, T) for T in (0.01, 0.3)]
     frozen, cold = (bmlab.visited(model, rng=walk, n_sweeps=1000).state for model in walks)
     return (walks[0].energy(frozen) - walks[0].energy(cold).mean()).mean()
