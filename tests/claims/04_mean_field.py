@@ -154,7 +154,7 @@ def exact_at_both_ends():
 
 @claim("04-89", range(160))  # the awkward ones, and the worst that a search finds
 def below_three_tenths(k):
-    """**As far as we know, mean field errs by less than 0.03 where the spectral radius of $W/T$ is below 0.3.**"""
+    """**As far as we know, mean field errs by less than 0.03 if the spectral radius of $W/T$ is below 0.3.**"""
     return 0.03 - (missed(AWKWARD[k]) if k < 140 else worst_found(2 + k % 4, k - 140))
 
 
@@ -207,7 +207,7 @@ def of_a_crowd(n, pull, bias):
 )  # no unit depends on another by more than 2 %, but for what repels; above and below T critical
 def one_valley_and_no_strong_tie(n, pull, bias):
     """**As a rule a product is good enough if there is one valley, not too flat, and no unit depends much on any
-    particular other.** (Tried on crowds of 50 to 400 units, all tied to all alike.)"""
+    particular other.** It was tried on crowds of 50 to 400 units, all tied to all alike."""
     wrong, valleys, curvature = of_a_crowd(n, pull, bias)
     if len(valleys) == 1 and curvature > 0.2:
         yield 0.05 - max(wrong)
