@@ -87,7 +87,7 @@ def independent(images, rng, pseudocount):
 
 
 def closed_form(images, rng, noise, pseudocount, invert):
-    """One matrix inverse; the pseudo-count adds so many images of random pixels, which agree on nothing."""
+    """One matrix inverse; the pseudo-count adds images of random pixels, which agree on nothing."""
     share = 1 / (len(images) + pseudocount)
     return invert(bmlab.Estimate(share * images.sum(0), share * images.T @ images), noise=noise).model
 
@@ -153,7 +153,7 @@ def readers(name, setting, sheets, labels, rng, budget, methods):
 
 
 def ten_log_z(machines, method, rng, budget):
-    """Ask one method for log Z of each; one that has not converged is judged by what it says."""
+    """Ask one method for log Z of each; one that has not converged is judged by its answer."""
     options = budget | {"rng": rng} if method == "ais" else {}
     return [LOG_Z[method](machine, **options).log_z for machine in machines]
 
@@ -191,7 +191,7 @@ def settings(name):
 
 
 def judged(task):
-    """Errors of 1000 in five folds, of a task (name, copies, setting); inf where the rule refuses."""
+    """Errors of 1000 in five folds, of a task (name, copies, setting); inf if the rule refuses."""
     name, copies, setting = task
     try:
         return sum(cross_validate(name, setting, copies).values())
@@ -220,7 +220,7 @@ def rows(task):
 
 
 def beside(log_zs, references):
-    """Largest stderr, and from where to where ten log Z differ from ten others, as entries of the table."""
+    """Largest stderr, and the range of differences of ten log Z from ten others, as entries of the table."""
     gaps = [round(one.value - other.value, 2) + 0.0 for one, other in zip(log_zs, references, strict=True)]  # no -0.00
     return f"{max(z.stderr for z in log_zs):.3f}", f"{min(gaps):.2f}", f"{max(gaps):.2f}"
 

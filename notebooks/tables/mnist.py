@@ -69,7 +69,7 @@ LOG_Z_COLUMNS = "rule", "shifts", "setting", "digit", "data's -F", "mean field",
 
 
 def shifted(images):
-    """The images, and moved by one pixel each way; paper comes in where they leave."""
+    """The images, and moved by one pixel each way; paper fills the gap."""
     paper = np.pad(images.reshape(-1, 28, 28), ((0, 0), (1, 1), (1, 1)), constant_values=-1)
     moves = (1, 1), (0, 1), (2, 1), (1, 0), (1, 2)
     return np.vstack([paper[:, y : y + 28, x : x + 28].reshape(len(images), -1) for y, x in moves])
@@ -144,7 +144,7 @@ def by_ais(machines, length, seed=0):
 
 
 def minus_f(machines, sets, noise):
-    """What the closed form suggests for log Z: -F at the means of the data, with their noise."""
+    """The log Z that the closed form suggests: -F at the means of the data, with their noise."""
     return np.array([-bmlab.free_energy(m, (1 - 2 * noise) * x.mean(0)) for m, x in zip(machines, sets, strict=True)])
 
 
@@ -174,7 +174,7 @@ def calibrated(table, labels):
 
 @cache
 def images_of(folder):
-    """The images; read once where they are needed."""
+    """The images; read once if they are needed."""
     if not folder:
         return bmlab.data.mnist()
     images, labels, tests, answers = (
@@ -193,7 +193,7 @@ def read_idx(path):
 
 
 def rehearse(folder, task):
-    """Learn from four fifths and read the rest: errors by each log Z, and what to add to that of ais."""
+    """Learn from four fifths and read the rest: errors by each log Z, and the constant to add to that of ais."""
     rule, setting, shifts = task
     images, labels = images_of(folder).train, images_of(folder).train_labels
     cut = len(images) * 4 // 5

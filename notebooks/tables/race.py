@@ -1,4 +1,4 @@
-"""Ways to Z, raced: what each costs, and how far off it is, on fifteen animals, a cold glass and weak ties.
+"""Ways to Z, raced: the cost of each, and its error, on fifteen animals, a cold glass and weak ties.
 
     OPENBLAS_NUM_THREADS=1 python notebooks/tables/race.py            # rewrites 05b_race.csv and 05b_cold.csv, minutes
 
@@ -8,7 +8,7 @@ at T = 1.5, whose states depend on their sum alone, so that log Z is a sum of 20
     machine, way, effort   which, by what, and of how much: sweeps of 100 chains, starts, or temperatures
     seconds                of processor, the least of three calls after one that is not counted
     log_z, moments         how far log Z is off (of the states visited: their bound), and all means and correlations of
-                           pairs, root mean square; empty where a way does not give it
+                           pairs, root mean square; empty if a way does not give it
 
     one by one     a loop over the states in Python, which adds up their weights and moments
     table          bmlab.plain.brute_force: the same sum, over a table of all states
@@ -138,7 +138,7 @@ def ways(machine):
 
 
 def timed(call, calls=3):
-    """What a call returns, and its least processor seconds of three; what is long is called once."""
+    """The answer of a call, and its least processor seconds of three; a long call is made once."""
     best = np.inf
     for number in range(calls + 1):
         begin = process_time()

@@ -52,7 +52,7 @@ def rows_of(recording):
 
 
 def entry(method, data, true):
-    """The error of what one method learns; nothing where it refuses, or where a maximum is not reached."""
+    """The error of the machine that one method learns; nothing if it refuses, or if a maximum is not reached."""
     try:
         found = method(data)
     except ValueError:

@@ -54,7 +54,7 @@ def beginner(images, hidden, rng):
 
 
 def taught(images, hidden, penalty, steps, rng):
-    """Teach one machine: restricted, or fully visible where it has no hidden units."""
+    """Teach one machine: restricted, or fully visible if it has no hidden units."""
     start, rates = beginner(images, hidden, rng), np.linspace(0.05, 0, steps)
     if hidden:
         return bmlab.pcd(start, images, rng=rng, steps=steps, rate=rates, penalty=penalty).model
@@ -91,7 +91,7 @@ def row(task):
 def curves():
     """The table for a figure: the steps, and for each machine its nats an unseen image, (folds, steps).
 
-    The fully visible machine has its best penalty; nan where a machine was not taught so long.
+    The fully visible machine has its best penalty; nan if a machine was not taught so long.
     """
     table = np.genfromtxt(TABLE, delimiter=",", names=True)
     steps, nats = np.unique(table["steps"]), {}

@@ -42,7 +42,7 @@ SHARES = 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8
 
 
 def learned(data, steps, rng):
-    """A restricted machine that has seen the data (N, 19) for so many steps."""
+    """A restricted machine that has seen the data (N, 19) for `steps` steps."""
     weights = rng.normal(scale=0.01, size=(data.shape[1], HIDDEN))
     model = bmlab.restricted(weights, np.arctanh(data.mean(0)), np.zeros(HIDDEN))
     return bmlab.pcd(
@@ -90,7 +90,7 @@ def scores(model, data, asked):
 
 
 def examined(task):
-    """Return a machine that was trained for so many steps, a task (steps, seed, trained), and its rows of the table."""
+    """Return a machine that was trained by a task (steps, seed, trained), and its rows of the table."""
     steps, seed, trained = task
     data = bmlab.data.shifter().data
     everything, kept = np.ones(len(data), bool), split(data, seed)
@@ -103,7 +103,7 @@ def examined(task):
 
 
 def named(seed, share):
-    """What part of the other cases a machine names rightly that was taught a share of them, and a vote of these.
+    """The part of the other cases that a machine names rightly after learning a share of them, and that of their vote.
 
     In the vote each taught case counts exp(-d), where d bits of V1 and V2 differ.
     """
