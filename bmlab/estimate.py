@@ -52,8 +52,7 @@ class Bounded(float):
     upper: float
 
     def __new__(cls, value: float = np.nan, stderr: float = 0.0, lower: float = -np.inf, upper: float = np.inf):
-        slack = INTERVAL_ROUNDING * max([1.0, *(abs(x) for x in (value, lower, upper) if math.isfinite(x))])
-        if value < lower - slack or value > upper + slack or lower > upper + slack:
+        if not lower <= value <= upper and _contradict(value, lower, upper):
             raise ValueError(
                 f"a value must lie between its proven bounds, found {value:.6g} and [{lower:.6g}, {upper:.6g}]; "
                 "leave out the bounds that are not proven"
@@ -89,6 +88,12 @@ class Bounded(float):
         if np.isfinite(self.lower):
             return f" (proven: at least {_digits(self.lower)})"
         return f" (proven: at most {_digits(self.upper)})" if np.isfinite(self.upper) else ""
+
+
+def _contradict(value, lower, upper):
+    """Whether a value is outside its bounds by more than rounding, or they cross; nan contradicts nothing."""
+    slack = INTERVAL_ROUNDING * max([1.0, *(abs(x) for x in (value, lower, upper) if math.isfinite(x))])
+    return value < lower - slack or value > upper + slack or lower > upper + slack
 
 
 UNKNOWN = Bounded()

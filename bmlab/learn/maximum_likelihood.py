@@ -12,6 +12,7 @@ there is above 0, and the climb continues from a point next to it.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +34,7 @@ from ..estimate import (
     warn_unless_converged,
 )
 from ..infer.exact.dispatch import exact
+from ..infer.exact.matrix_products import TABLE_UNITS
 from ..infer.exact.planning import exact_plan
 from ..model import BoltzmannMachine
 from ..running.sparsity import values_at
@@ -196,26 +198,27 @@ def learned_pairs(model: BoltzmannMachine, couplings: np.ndarray | None) -> Any:
 
 def machine_at(model: BoltzmannMachine, pairs: tuple, theta: np.ndarray) -> BoltzmannMachine:
     """Return the model with the weights at the pairs and the biases of theta, both over T, and no other weights."""
-    found, biases = np.split(model.temperature * theta, [len(pairs[0])])
+    scaled, count = model.temperature * theta, len(pairs[0])
+    found, biases = scaled[:count], scaled[count:]
     if model.is_sparse:
         weights = scipy.sparse.csr_array((found, pairs), shape=(model.n, model.n))
     else:
         weights = np.zeros((model.n, model.n))
         weights[pairs] = found
-    return replace(model, weights=weights + weights.T, biases=biases)
+    return model._with(weights + weights.T, biases)
 
 
 def _mean_fields(pairs, theta, m):
     """Return sum_j w_ij m_j (n,) for the weights at the pairs, the first numbers of theta."""
     (row, col), w = pairs, theta[: len(pairs[0])]
-    return np.bincount(np.append(row, col), np.append(w * m[col], w * m[row]), len(m))
+    return np.bincount(row, w * m[col], len(m)) + np.bincount(col, w * m[row], len(m))
 
 
 class PenalisedLikelihood:
     """L minus its penalties, as a function of the parameters x to learn: weights over T, then fields over T.
 
     theta (pairs + n,) has all weights and biases over T, also the fixed ones; phase(model, start) -> clamped.
-    last is the Step at the x of the last call: the two phases of the next call start from its states.
+    last has what a Step is made of, at the x of the last call: the two phases of the next call start from its states.
     """
 
     last: Any = None
@@ -232,16 +235,16 @@ class PenalisedLikelihood:
         """Return (value, slope, length of the slope of weights and biases)."""
         (row, col), mean, count = self.pairs, self.mean, len(self.pairs[0])
         trial = machine_at(self.model, self.pairs, self._parameters(x, self.theta))
-        with all_threads(), no_convergence_warnings():
-            clamped = self.phase(trial, self.last and self.last.clamped.state)
-            free = call_method("infer", self.infer, trial, start=self.last and self.last.free.state)
+        with all_threads() if trial.n > TABLE_UNITS else nullcontext(), no_convergence_warnings():
+            clamped = self.phase(trial, self.last and self.last[1].state)
+            free = call_method("infer", self.infer, trial, start=self.last and self.last[2].state)
         if np.isnan(free.log_z.value):
             raise ValueError(f"maximize() climbs by log Z, which {free.method} does not give; use fit()")
         d_weights, d_biases = gradient(trial, clamped, free)  # clamped minus free, over T
         d_weights = values_at(d_weights - self.penalty * trial.weights, self.pairs)
         d_biases = np.where(self.bias_mask, d_biases - self.bias_penalty * trial.biases, 0.0)
         norm = float(np.sqrt(d_weights @ d_weights + d_biases @ d_biases))
-        self.last = Step(trial, clamped, free, gradient_norm=norm)
+        self.last = trial, clamped, free, norm
         d_weights = d_weights - d_biases[row] * mean[col] - d_biases[col] * mean[row]
         w, slope = x[:count] * self.model.temperature, np.append(d_weights, d_biases)[self.moves]
         value = clamped.log_z.value - free.log_z.value  # an approximation may be above 0
@@ -281,7 +284,7 @@ def _maximise(objective, tolerance, has_hidden):
         beside = [optimum.theta + sign * SADDLE_STEP * direction for sign in (1, -1)]
         start = beside[first_largest([objective(point)[0] for point in beside])]
     value, slope, _ = objective(optimum.theta)
-    step = replace(objective.last, optimizer=OptimizerState(optimum.number))
+    step = Step(*objective.last, optimizer=OptimizerState(optimum.number))
     higher = _rises_beside(objective, optimum.theta, value, slope, LOG_Z_ROUNDING * (1 + abs(step.free.log_z)))
     return step, optimum, higher or curvature > MIN_UPWARD_CURVATURE
 
