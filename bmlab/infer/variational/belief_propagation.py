@@ -114,13 +114,14 @@ def bethe(
     end = _propagate(graph, u, model.biases / model.temperature, tolerance, max_sweeps)
     mean, log_z, p = _beliefs(model, graph, u)
     response = bethe_response(model, graph, mean, p)
+    fault = response.doubt
     answer = Estimate(
         mean,
         as_corr(model, response.pairs),
         Bounded(log_z),
         method="bethe",
-        converged=end.converged and not response.doubt,
-        message=stopping_message("bethe", end, response, LOOPY_ADVICE, RESTART_ADVICE),
+        converged=end.converged and not fault,
+        message=stopping_message("bethe", end, fault, LOOPY_ADVICE, RESTART_ADVICE),
         state=_as_matrix(model, graph, u),
         info={"sweeps": end.sweeps, "stable": response.stable, "inconsistency": response.inconsistency},
         model=model,

@@ -22,7 +22,7 @@ from ...estimate import Bounded, Estimate, as_corr
 from ...model import BoltzmannMachine, field_of, with_offset
 from ...running.compiling import has_numba, import_once
 from ...running.progress_bars import counting_bar
-from .linear_response import Response, linear_response, positive_solver
+from .linear_response import linear_response, positive_solver
 
 SAME_FIXED_POINT = 1e-6  # means that differ by less are the same fixed point
 DENSE_EIGEN_UNITS = 300  # units up to which all eigenvectors are found at once
@@ -65,6 +65,7 @@ def solution(model: BoltzmannMachine, functional: Functional, descent: Descent) 
     """Return the lowest fixed point as an Estimate, with linear response."""
     m, free = descent.means[0], -with_offset(model, -descent.values)
     response = linear_response(model, m, *functional.curvature(m))
+    fault = response.doubt
     doubt = (
         "the bound on log Z holds, the means may not"
         if functional.is_bound
@@ -75,11 +76,11 @@ def solution(model: BoltzmannMachine, functional: Functional, descent: Descent) 
         as_corr(model, response.pairs),
         Bounded(-free[0], lower=-free[0] if functional.is_bound else -np.inf),
         method=functional.name.replace("_", " "),
-        converged=descent.converged and not response.doubt,
+        converged=descent.converged and not fault,
         message=stopping_message(
             functional.name,
             descent,
-            response,
+            fault,
             f"{doubt}. Raise max_sweeps, or start= nearer",
             "leave it with starts=5" if not response.stable else FAILURE_ADVICE,
         ),
@@ -95,12 +96,12 @@ def solution(model: BoltzmannMachine, functional: Functional, descent: Descent) 
     )
 
 
-def stopping_message(name: str, end: Any, response: Response, doubt: str, way_out: str) -> str:
+def stopping_message(name: str, end: Any, fault: str, doubt: str, way_out: str) -> str:
     """Return a sentence on why a search for a fixed point stopped, with advice if it failed."""
     if not end.converged:
         return f"{name}() still moved by {end.moved:.2g} after {end.sweeps} sweeps; {doubt}."
-    if response.doubt:
-        return f"{name}() {response.doubt}; {way_out}."
+    if fault:
+        return f"{name}() {fault}; {way_out}."
     return f"{name}() stands at a minimum of its free energy; sweep {end.sweeps} moved it by {end.moved:.2g}."
 
 

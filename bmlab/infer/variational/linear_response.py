@@ -198,7 +198,7 @@ def _inverse(curvature, branches):
         return None
     if branches:
         inverse = branches.solve_leaves(np.eye(len(rest)), lambda columns: rest @ columns)
-    return inverse, np.diag(inverse), factor is not None
+    return inverse, inverse.diagonal(), factor is not None
 
 
 def _inverse_of(factor):
