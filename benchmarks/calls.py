@@ -161,7 +161,8 @@ def by_scipy(data):
 
 
 def learners():
-    """Rows of learning_steps() and maximize()."""
+    """Rows of learning_steps() and maximize(); Numba is loaded, as it is after the first few thousand small steps."""
+    gibbs(bmlab.sherrington_kirkpatrick(100, rng=0), n_chains=1, n_sweeps=5000)
     rng = np.random.default_rng(0)
     for n, steps in ((10, 200), (64, 100), (256, 30), (784, 10)):
         data = bmlab.spins(rng.integers(0, 2, (1000, n)))
