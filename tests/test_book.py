@@ -24,6 +24,7 @@ def test_a_chapter_is_laid_open_and_has_no_solution_and_no_test():
     code = "\n".join(cell.source for cell in chapter.cells if cell.cell_type == "code")
     assert "SOLUTION" not in code and "# your code" in code and "def my_formula" in code
     assert "tried = my_formula" in PATH.read_text() and "tried = my_formula" not in code  # the test of it
+    assert not any("locked cell" in cell.source for path in book.CORE for cell in book.chapter(path).cells)
     assert "<details>" not in text and "<details open" in text
     stored = [out for cell in nbformat.read(PATH, as_version=4).cells for out in cell.get("outputs", [])]
     drawn = sum("image/png" in out.get("data", {}) for out in stored)
