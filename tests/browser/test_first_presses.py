@@ -16,6 +16,16 @@ PLACES = """selector => {
     return { top: view.top, high: view.height, wide: view.width, task: task && box(task).bottom, end: box(end).bottom };
 }"""
 
+BEGUN = 2  # of the cells that only show something: the third
+ADVICE = "has not run: choose Run, then Run All Above Selected Cell, and then run this again."
+OUTPUTS = "k => window.jupyterapp.shell.currentWidget.content.widgets[k].model.outputs.toJSON()"
+
+
+def is_told(cell):
+    """Whether a cell shows something and has nothing to be filled in."""
+    source = "".join(cell["source"])
+    return "nbgrader" not in cell["metadata"] and "YOUR CODE" not in source and "widgets.blank" not in source
+
 
 @pytest.fixture
 def copy(notebook, request):
@@ -44,4 +54,25 @@ def test_a_press_on_the_picture_and_shift_enter_bring_it_to_life_in_its_place(co
     for seen in (before, after):  # without a scroll
         assert seen["task"] and seen["task"] <= seen["end"], (before, after)
     assert abs(after["high"] / before["high"] - 1) < ONE_SIZE, (before, after)
+    assert not copy.errors and not copy.outside
+
+
+@pytest.mark.parametrize("copy", NOTEBOOKS, indirect=True)
+def test_who_presses_shift_and_enter_from_the_top_on_comes_to_the_view(copy):
+    copy.page.locator(OPENING).first.wait_for()
+    copy.page.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 0; }")
+    for _ in range(2):  # the title, and the picture
+        copy.page.keyboard.press("Shift+Enter")
+    copy.page.locator(".bmlab").first.wait_for()
+    assert not copy.errors and not copy.outside
+
+
+@pytest.mark.parametrize("copy", NOTEBOOKS, indirect=True)
+def test_who_begins_at_a_later_cell_is_told_what_to_press_and_it_works_in_two_steps(copy):
+    told = [k for k, cell in enumerate(copy.stored()["cells"]) if cell["cell_type"] == "code" and is_told(cell)]
+    said = copy.run_cell(told[BEGUN]).page.evaluate(OUTPUTS, told[BEGUN])
+    assert ADVICE in str(said)
+    copy.command("notebook:run-all-above")
+    said = copy.run_cell(told[BEGUN]).page.evaluate(OUTPUTS, told[BEGUN])
+    assert [one["ename"] for one in said if one["output_type"] == "error"] == []
     assert not copy.errors and not copy.outside
