@@ -50,7 +50,7 @@ KNOWN = {
     "where JupyterLite's Python comes from, which a test holds back": ("https://cdn.jsdelivr.net/pyodide/",),
 }
 # Packages outside of the lock that somebody is told to install; and those that JupyterLite finds beside its pages.
-ASIDE = {"nbdime", "pre-commit", "rbms", "thrml"}
+ASIDE = {"nbdime", "pre-commit", "rbms", "seaborn", "thrml"}
 BESIDE = {(file, PROJECT["name"]) for file in ("docs/lite.py", "tests/site/test_lite.py")}
 OPTION = re.compile(r""" (?:-c|-e|-r|--\w+) (?:"[^"]+"|[^\s`"']+)""")
 INSTALL = re.compile(r"""pip install((?: +(?:"[^"\s]+"|'[^'\s]+'|[\w./\[\]=-]+))+)""")
