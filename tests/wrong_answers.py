@@ -311,10 +311,10 @@ SLIPS = {
                 " np.exp(bmlab.exact(machine).log_z.value)",
                 "overflow",
             ),
-            ("    votes =", "    logs /= machines[0].temperature\n    votes =", "wrong on three machines"),
-            ("    votes =", "    logs /= machines[-1].temperature\n    votes =", "wrong on three machines"),
+            ("    votes =", "    logs /= machines[0].temperature\n    votes =", "wrong for three"),
+            ("    votes =", "    logs /= machines[-1].temperature\n    votes =", "wrong for three"),
             ("logs = np", "logs = -np", "not the mean of what they draw"),
-            ("whole[~seen]", "whole[seen] = 1\n    whole[~seen]", "wrong on three machines"),
+            ("whole[~seen]", "whole[seen] = 1\n    whole[~seen]", "wrong for three"),
             ("my_completion = lambda machines, seen, image: image", "return all pixels"),
         ],
         "my_image": [
