@@ -23,6 +23,7 @@ KNOWN = {
     "a page of this computer": ("http://127.0.0.1", "file://{tmp_path"),
     "the name of a language, which nothing opens": ("http://www.w3.org/2000/svg",),
     "a pattern, which finds addresses": ("https://[^",),
+    "a host that cannot be, from which a test gets nothing": ("http://x.invalid/",),
     "a standard that a page follows": (
         "https://keepachangelog.com/",
         "https://semver.org",
@@ -105,7 +106,7 @@ def test_an_address_is_found_however_it_is_written(text):
 def installed():
     """(file, name) of each package that a `pip install` of the tree would bring from a package index."""
     for file, text in tracked():
-        for words in INSTALL.findall(OPTION.sub("", text.replace("\\", ""))):
+        for words in INSTALL.findall(OPTION.sub("", text.replace("\\n", "\n").replace("\\", ""))):
             for word in words.replace('"', "").replace("'", "").split():
                 if re.match(r"[A-Za-z]", word) and "/" not in word:
                     yield file, canonicalize_name(re.split(r"[\[=<>:]", word)[0].rstrip("."))
