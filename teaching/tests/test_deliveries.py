@@ -401,7 +401,7 @@ ELSEWHERE = {  # what works where a student works, and not here -> code above an
         "from google.colab import drive\ndrive.mount('/content/drive')\nimport os\nos.chdir('/content/drive')",
         {},
     ),
-    "a package": ("!pip install seaborn\nimport seaborn as sns\nsns.set_theme()\n%matplotlib inline", {}),
+    "a package": ("!pip install seaborn" + "\nimport seaborn as sns\nsns.set_theme()\n%matplotlib inline", {}),
     "a download": ("import urllib.request\nurllib.request.urlretrieve('http://127.0.0.1/scale.csv', 'scale.csv')", {}),
     "a module": ("from helpers import one", {"helpers.py": "one = 1"}),
     "a table": ("one = float(open('scale.csv').read())", {"scale.csv": "1.0"}),
