@@ -29,7 +29,7 @@ def a_large_machine_may_have_none(seed):
         s = bmlab.sweep(apart, s, rng.random(s.shape))
         met.append((s > 0) @ 2 ** np.arange(30))
     times = np.unique(np.ravel(met), return_counts=True)[1]
-    return min((times == 1).mean() - 0.95, 5.5 - times.max())
+    return min((times == 1).mean() - 0.95, 5.5 - times.max()), seed
 
 
 def lacks(model, sweeps, rng):
@@ -79,7 +79,7 @@ def the_error_bar_is_wrong_too(seed):
     """**The error bar is wrong too**"""
     cold, rng = bmlab.medium().at(0.3), np.random.default_rng(seed)
     log_z, stderr = np.transpose([annealed(cold, 1, 200, rng) for _ in range(100)])
-    return 0.5 - (np.abs(log_z - bmlab.exact(cold).log_z.value) < 2 * stderr).mean()
+    return 0.5 - (np.abs(log_z - bmlab.exact(cold).log_z.value) < 2 * stderr).mean(), seed
 
 
 @claim("03-83")
@@ -122,9 +122,10 @@ def e_to_the_entropy(seed):
         yield min(p[int(matter)] - 0.5, 0.75 - p[int(matter / 10)])
 
 
-@claim("03-ex00")  # less than half of what the bound lacks
+@claim("03-ex00")  # seed 0 is the notebook's machine: there, 50 to 200 times
 def counting_comes_nearer(seed):
-    """Counting would come nearer: the state met most often came about a hundred times."""
+    """Counting would come nearer: the state met most often came about a hundred times, and $\\log Z$ from it is off by
+    less than half as much."""
     model, rng = glass(30, 30 + seed), np.random.default_rng(seed)
     s, path = rng.choice([-1.0, 1.0], size=(100, 30)), []
     for _ in range(1000):
@@ -133,19 +134,20 @@ def counting_comes_nearer(seed):
     met, times = np.unique(np.concatenate(path), axis=0, return_counts=True)
     log_z, logs = bmlab.exact(model).log_z.value, -model.energy(met)
     counted = logs[times.argmax()] - np.log(times.max() / 100_000)
-    return (log_z - np.logaddexp.reduce(logs)) / 2 - abs(counted - log_z)
+    nearer = (log_z - np.logaddexp.reduce(logs)) / 2 - abs(counted - log_z)
+    return nearer if seed or 50 < times.max() < 200 else -1
 
 
-@claim("03-ex00")  # glasses, couples, rings, crowds, repelling units, a magnet in a small field, one against all others
+@claim("03-ex00", range(35))  # glasses, couples, rings, crowds, repelling units, a magnet, one against all others
 def believed(seed):
-    """**AIS and temper where they say converged, stay put with more work, and agree with each other.**"""
+    """Of the machines of seven kinds that we tried, those that pass were right within four errors."""
     model = awkward(seed)
     runs = [method(model, rng=seed) for method in (bmlab.ais, bmlab.temper)]
     runs += [bmlab.ais(model, rng=seed, n_temperatures=2000), bmlab.temper(model, rng=seed, n_sweeps=4000)]
     value, error = (np.array([getattr(run.log_z, part) for run in runs]) for part in ("value", "stderr"))
     agree = np.abs(value[:, None] - value) <= 4 * np.hypot(error[:, None], error)
-    right = 4 - (np.abs(value - bmlab.exact(model).log_z.value) / error).max()
-    return right if all(run.converged for run in runs) and agree.all() else 1.0  # it asks for all of these
+    if all(run.converged for run in runs) and agree.all():
+        yield 4 - (np.abs(value - bmlab.exact(model).log_z.value) / error).max()
 
 
 def awkward(seed):

@@ -121,7 +121,8 @@ def right_where_one_valley_is_left(n, pull, sign):
     for ties, mean, together in (crowd(n, sign * pull), crowd(n, pull + 1)):
         answer = bmlab.mean_field(ties, starts=5)
         errors.append(race.moments_off(answer, np.full(n, mean), np.full((n, n), together)))
-    return min(0.02 - errors[0], errors[1] - 0.04)
+        errors.append(np.hypot(mean, together))  # what an answer without any means and correlations is off by
+    return min(0.02 - errors[0], 1 - 5 * errors[0] / errors[1], errors[2] - 0.04)
 
 
 @claim("05b-raced-z", share=0.95)  # 60 starts or 600, on other tables and glasses
@@ -131,7 +132,7 @@ def more_time_buys_nothing(seed):
         true = bmlab.exact(machine).log_z.value
         few, many = (race.bare_loop(machine, starts).log_z for starts in (60, 600))
         short, long = (true - bmlab.visited(machine, rng=seed, n_chains=100, n_sweeps=k).log_z.lower for k in (10, 100))
-        yield min(0.01 - abs(many - few), true - many - 0.05, short / 2 - long)
+        yield min(0.01 - abs(many - few), true - many - 0.05, short / 2 - long), (seed, machine.n)
 
 
 @claim("05-raced")  # other tables, glasses and temperatures of ties; mean field from five starts, 100 sweeps

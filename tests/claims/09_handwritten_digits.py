@@ -87,7 +87,7 @@ def loudness_wins(seed):
     rows = halves(seed)
     machines, log_z = independent(TRAIN, rows)
     seen = np.bincount(log_p(machines, np.zeros(10), TRAIN[~rows]).argmax(axis=1), minlength=10)
-    return stats.spearmanr(log_z, seen - np.bincount(LABELS[~rows], minlength=10)).statistic - 0.5
+    return stats.spearmanr(log_z, seen - np.bincount(LABELS[~rows], minlength=10)).statistic - 0.5, seed
 
 
 # Hands
@@ -108,17 +108,17 @@ def forms_are_hands(seed):
     some = np.random.default_rng(seed).choice(1000, 800, replace=False)
     cuts = FORM, np.roll(FORM, 30 + 60 * (seed % 2))
     right, moved = (nearest(TRAIN[some], LABELS[some], cut[some]) for cut in cuts)
-    return min(right - 2 / 8, right - moved)
+    return min(right - 2 / 8, right - moved), seed
 
 
-@claim("09-43", share=0.9)  # learnt from four forms, the other four read, and the reverse
+@claim("09-43", share=0.9, least=15)  # learnt from four forms, the other four read, and the reverse: 15 such halves
 def couplings_and_copies_help(seed):
     """Couplings beat the coins. The copies mostly help a little more, and we keep them."""
     four = np.isin(FORM, np.random.default_rng(seed).permutation(8)[:4])
     again = partial(recipe, rng=seed)
     ways = (independent, TRAIN), (again, TRAIN), (again, SHEETS)
     coins, pairs, copied = (sum(misread(*way, rows) for rows in (four, ~four)) for way in ways)
-    return min(coins - pairs, pairs - copied)
+    return min(coins - pairs, pairs - copied), min(four.tobytes(), (~four).tobytes())
 
 
 @claim("09-shuffled-m")  # half a form, read with its other half among those learnt from, or as many of other hands
@@ -131,7 +131,7 @@ def a_known_hand_is_read_better(seed):
         others = rng.permutation(np.flatnonzero(hand != FORM))[rest.sum() :]
         known += wrong(*closed_form(SHEETS, rest | np.isin(np.arange(1000), others)), read)
         strange += wrong(*closed_form(SHEETS, hand != FORM), read)
-    return 0.8 - known / strange
+    return 0.8 - known / strange, seed
 
 
 @claim("09-shuffled-m")  # other pairs of forms in the four parts
@@ -141,26 +141,26 @@ def every_hand_on_both_sides(seed):
     apart = rng.permutation(8)[FORM] // 2
     parts = apart, rng.permutation(apart)
     counts = [sum(misread(closed_form, SHEETS, part == k) for k in range(4)) for part in parts]
-    return 0.6 - counts[1] / counts[0]
+    return 0.6 - counts[1] / counts[0], seed
 
 
 @claim("09-hands-m", product(range(8), range(3)))
 def it_reads_strangers(hand, seed):
     """**It reads hands that it has never seen**"""
-    return 0.2 - misread(partial(recipe, rng=seed), SHEETS, hand == FORM) / (hand == FORM).sum()
+    return 0.2 - misread(partial(recipe, rng=seed), SHEETS, hand == FORM) / (hand == FORM).sum(), (hand, seed)
 
 
 # log Z
 
 
-@claim("09-54", FOLDS)  # of 200 images; uneven: as loose on the average, by 0 to twice as many nats
+@claim("09-54", FOLDS, share=0.9)  # of 200 images; uneven: as loose on the average, by 0 to twice as many nats
 def a_bad_bound_is_good_enough(fold, seed):
-    """**For choosing between ten, a bound need not be tight, only about equally loose for all.**"""
-    machines, log_z, bound = chains(fold, seed % 2)
+    """**As a rule a bound for choosing between ten need not be tight, only about equally loose for all.**"""
+    machines, log_z, bound = chains(fold, seed)
     loose = np.random.default_rng([fold, seed]).permutation(np.linspace(0, 20, 10))
     none, low, best = (wrong(machines, z, HELD[fold]) for z in (np.zeros(10), bound, log_z))
     even, uneven = (wrong(machines, log_z - gap, HELD[fold]) for gap in (10, loose))
-    return min(none - low, 5 - abs(low - best), uneven - even)
+    return min(none - low, 5 - abs(low - best), uneven - even), (fold, seed)
 
 
 # Nonsense
@@ -168,17 +168,17 @@ def a_bad_bound_is_good_enough(fold, seed):
 
 def best(fold, seed, images):
     """The best of the ten log p of each image, and the worst that the images learnt from have."""
-    machines, log_z, _ = chains(fold, seed % 2)
+    machines, log_z, _ = chains(fold, seed)
     return log_p(machines, log_z, images).max(axis=1), log_p(machines, log_z, TRAIN[~HELD[fold]]).max(axis=1).min()
 
 
 @claim("09-72-m", FOLDS)
 def sure_of_the_absurd(fold, seed):
     """It is sure of 192, about a quarter."""
-    machines, log_z, _ = chains(fold, seed % 2)
+    machines, log_z, _ = chains(fold, seed)
     table = log_p(machines, log_z, np.random.default_rng(seed).choice([-1.0, 1.0], (1000, 64)))
     sure = np.mean(np.exp(table.max(axis=1) - np.logaddexp.reduce(table, axis=1)) > 0.99)
-    return 0.15 - abs(sure - 0.25)
+    return 0.15 - abs(sure - 0.25), (fold, seed)
 
 
 @claim("09-strange-m", FOLDS)
@@ -186,7 +186,7 @@ def noise_is_found_out(fold, seed):
     """All noise and all negatives lie far below the line"""
     noise = np.random.default_rng(seed).choice([-1.0, 1.0], (200, 64))
     (tossed, line), (turned, _) = (best(fold, seed, x) for x in (noise, -TRAIN[HELD[fold]]))
-    return line - max(tossed.max(), turned.max()) - 10
+    return line - max(tossed.max(), turned.max()) - 10, (fold, seed)
 
 
 @claim("09-strange-m", FOLDS)  # of those that are no digit when turned
@@ -194,17 +194,17 @@ def many_pass_upside_down(fold, seed):
     """of the other five kinds, too, many pass"""
     turned = TRAIN[HELD[fold] & np.isin(LABELS, [2, 3, 4, 5, 7])][:, ::-1]
     found, line = best(fold, seed, turned)
-    return 0.25 - abs(np.mean(found >= line) - 0.45)
+    return 0.25 - abs(np.mean(found >= line) - 0.45), (fold, seed)
 
 
-@claim("09-strange-m", FOLDS)
+@claim("09-strange-m", FOLDS)  # held-out images
 def strokes_in_a_wrong_order_are_not(fold, seed):
-    """The reader knows where ink belongs, and not what a digit is."""
-    images = TRAIN[HELD[fold]].reshape(-1, 8, 8)
-    exchanged = np.concatenate([images[:, :4], np.roll(images, 7, axis=0)[:, 4:]], axis=1)
-    for x in images[:, ::-1, ::-1], exchanged:
-        found, line = best(fold, seed, x.reshape(-1, 64))
-        yield 0.6 - np.mean(found < line)
+    """Of images joined from the upper half of one digit and the lower half of another, more than half pass."""
+    images, labels = TRAIN[HELD[fold]], LABELS[HELD[fold]]
+    other = np.random.default_rng([fold, seed]).permutation(len(images))
+    joined = np.hstack([images[:, :32], images[other, 32:]])[labels != labels[other]]
+    found, line = best(fold, seed, joined)
+    return np.mean(found >= line) - 0.5, (fold, seed)
 
 
 # Every rule
@@ -225,7 +225,7 @@ def all_wrong(learn, sheets, seed):
 def couplings_halve_the_errors(seed):
     """**Couplings** about halve the errors"""
     share = all_wrong(closed_form, TRAIN, seed) / all_wrong(independent, TRAIN, seed)
-    return min(share - 0.35, 0.65 - share)
+    return min(share - 0.35, 0.65 - share), seed
 
 
 def straight(sheets, C, seed):
@@ -244,7 +244,7 @@ def straight(sheets, C, seed):
 def straight_borders_stay(seed):
     """Independent pixels and logistic regression, which draw straight borders, gain little or nothing"""
     gain = all_wrong(independent, TRAIN, seed) - all_wrong(independent, SHEETS, seed)
-    return 10 - max(gain, straight(TRAIN[None], 0.1, seed) - straight(SHEETS, 0.01, seed))
+    return 10 - max(gain, straight(TRAIN[None], 0.1, seed) - straight(SHEETS, 0.01, seed)), seed
 
 
 @claim("09-contest-k", FOLDS)  # of 200 images
@@ -254,7 +254,7 @@ def hidden_units_are_level(fold, seed):
     machines = [contest.restricted(x, rng, penalty=0.1, rate=0.1) for x in by_digit(SHEETS, ~held)]
     log_z = contest.ten_log_z(machines, "ais", rng, contest.SHORT)
     hidden = (contest.read(machines, np.zeros(10), log_z, TRAIN[held]) != LABELS[held]).sum()
-    return 6 - abs(hidden - wrong(*chains(fold, seed % 2)[:2], held))
+    return 6 - abs(hidden - wrong(*chains(fold, seed % 2)[:2], held)), (fold, seed)
 
 
 # It completes
@@ -264,13 +264,13 @@ def hidden_units_are_level(fold, seed):
 def completions_are_a_little_better(fold, seed):
     """The machine gets 12.7 % of the covered pixels wrong, independent pixels 14.0 %: a little better (so on nearly all
     other sets of images), and on some digits worse."""
-    machines, alone = chains(fold, seed % 2)[0], independent(TRAIN, ~HELD[fold])[0]
+    machines, alone = chains(fold, seed)[0], independent(TRAIN, ~HELD[fold])[0]
     some, off = np.flatnonzero(HELD[fold])[np.random.default_rng(seed).choice(200, 100, replace=False)], []
     for image, k in zip(TRAIN[some], LABELS[some], strict=True):
         seen = bmlab.mean_field(machines[k].clamp(np.arange(32), image[:32]), tolerance=1e-6).mean
         off.append([np.mean(guess * image[32:] < 0) for guess in (seen, alone[k].biases[32:])])
     (machine, blur), worse = np.mean(off, axis=0), np.mean([one > other for one, other in off])
-    return min(blur - machine, machine - blur / 2, worse - 0.1)
+    return min(blur - machine, machine - blur / 2, worse - 0.1), (fold, seed)
 
 
 @claim("09-93")
@@ -278,4 +278,4 @@ def neatly_centred(seed):
     """The digits come neatly centred: moved by one pixel (exercise 3), more than twice as many are misread."""
     rows = halves(seed)
     reader, aside = closed_form(TRAIN, rows), np.roll(TRAIN.reshape(-1, 8, 8), 1, axis=2).reshape(-1, 64)
-    return (wrong(*reader, ~rows, aside) - 2 * wrong(*reader, ~rows)) / (~rows).sum()
+    return (wrong(*reader, ~rows, aside) - 2 * wrong(*reader, ~rows)) / (~rows).sum(), seed
