@@ -272,6 +272,11 @@ class Reached(ast.NodeTransformer):
         return ast.Assert(ast.BoolOp(ast.Or(), [said, node.test]), node.msg)
 
 
+def compares(statement: ast.stmt) -> bool:
+    """Whether a statement of a test has an assert."""
+    return any(isinstance(node, ast.Assert) for node in ast.walk(statement))
+
+
 class Cells:
     """The namespace of a notebook, and the requests that it answers."""
 
@@ -392,11 +397,11 @@ class Cells:
         """Run a test; return for each group of `asserts` statements with an assert a verdict, of its first failure."""
         verdicts, group, seen, self.space["__reached__"] = [dict(PASSED) for _ in asserts], 0, 0, (reached := [])
         for statement in map(Reached().visit, ast.parse(source).body):
-            compares, before = any(isinstance(node, ast.Assert) for node in ast.walk(statement)), len(reached)
+            is_check, before = compares(statement), len(reached)
             code = compile(ast.Module([ast.fix_missing_locations(statement)], []), "test", "exec")
             with redirect_stdout(Page()), redirect_stderr(Page()):
                 _, error = attempt(lambda code=code: exec(code, self.space), 10 * self.seconds)
-            if compares and not error and len(reached) == before:
+            if is_check and not error and len(reached) == before:
                 error = {"kind": "AssertionError", "words": "nothing was compared: is something empty?"}
             late = error and error["kind"] == "TimeoutError"
             if error and self.odd and not late:
@@ -407,7 +412,7 @@ class Cells:
                     verdicts[place] = {**error, "passed": False}
             if late:
                 break
-            seen += compares
+            seen += is_check
             if seen == asserts[group] and group + 1 < len(asserts):
                 group, seen = group + 1, 0
         return verdicts

@@ -1,5 +1,6 @@
 """The course that is graded: each notebook with its exercises, the needs of its tests, the points of its checks."""
 
+import ast
 import hashlib
 import json
 from collections.abc import Iterable
@@ -9,24 +10,40 @@ from typing import Any, NamedTuple
 import nbformat
 from nbformat import NotebookNode
 
+from .cells import compares
 from .slicing import names, needed_cells
-from .working_copies import BLANK, Exercise, blanks_of, exercises, record, tables, without_solutions, without_teachers
+from .working_copies import (
+    BLANK,
+    HIDDEN,
+    Exercise,
+    blanks_of,
+    exercises,
+    record,
+    tables,
+    without_solutions,
+    without_teachers,
+)
 
 SHOWN = 2000  # characters of a hint, and of an answer's output
 
 
 class Check(NamedTuple):
-    """So many points for a number of statements with an assert, one after the other (0: all there are)."""
+    """So many points for a number of statements with an assert, one after the other (0: all there are).
+
+    unseen    more of them, which no copy has: what the copy shows is not enough to know by heart
+    """
 
     name: str
     points: float
     asserts: int
+    unseen: str = ""
 
 
 class Test(NamedTuple):
-    """A test cell: its source, the names that its answer must make, and its checks."""
+    """A test cell: its source, with what is unseen; the part that a copy shows; the names it needs; its checks."""
 
     source: str
+    shown: str
     needed: list[str]
     checks: list[Check]
 
@@ -76,8 +93,21 @@ def of_files(paths: Iterable[Path]) -> str:
 
 def checks_of(cell: NotebookNode) -> list[Check]:
     """The checks of a test cell, as its metadata list them; without a list there is one, for all of its points."""
-    found = [Check(one["name"], one["points"], one["asserts"]) for one in cell.metadata.get("checks", [])]
-    return found or [Check("", record(cell)["points"], 0)]
+    return [Check(**one) for one in cell.metadata.get("checks", [])] or [Check("", record(cell)["points"], 0)]
+
+
+def test_of(cell: NotebookNode, made: frozenset[str]) -> Test:
+    """Return the test of a cell, for an answer that makes names: what is unseen stands at the end of its check."""
+    lines, rest, parts, checks, begin = cell.source.splitlines(), iter(ast.parse(cell.source).body), [], [], 0
+    for check in checks_of(cell):
+        seen, end = 0, begin
+        while seen < check.asserts:
+            seen, end = seen + compares(statement := next(rest)), statement.end_lineno or end
+        parts += [*lines[begin:end], *check.unseen.splitlines()]
+        begin, more = end, sum(map(compares, ast.parse(check.unseen).body))
+        checks.append(check._replace(asserts=check.asserts + more))
+    source = "\n".join([*parts, *lines[begin:]])
+    return Test(source, HIDDEN.sub("", cell.source), sorted(made & names(source).needed), checks)
 
 
 def handout(path: Path) -> Handout:
@@ -87,10 +117,7 @@ def handout(path: Path) -> Handout:
     cells = {record(cell)["grade_id"]: cell for cell in source.cells if record(cell)}
     made = {one.answer: names(cells[one.answer].source).made for one in found if cells[one.answer].cell_type == "code"}
     made_for = {test: made.get(one.answer, frozenset()) for one in found for test in one.tests if test != one.answer}
-    tests = {
-        test: Test(cells[test].source, sorted(answer & names(cells[test].source).needed), checks_of(cells[test]))
-        for test, answer in made_for.items()
-    }
+    tests = {test: test_of(cells[test], answer) for test, answer in made_for.items()}
     graded = {one.answer for one in found if one.tests}
     code = [c for c in source.cells if c.cell_type == "code" and record(c).get("grade_id") not in graded]
     sources = [cell.source.replace(BLANK, "") for cell in code]

@@ -35,6 +35,7 @@ SCRATCH = {"/tmp": 200, HOME: 200, "/course": 50, "/dev/shm": 100}  # folders in
 PROCESSES = 64  # the most that may be started
 LINE = 2**26  # bytes of an answer
 LOOK = 0.5  # seconds between looks
+IDLE = 60  # seconds by the clock in which a request may use next to nothing of the processor: what sleeps is stopped
 NAMESPACES = ["ipc", "pid", "net", "uts", "cgroup-try"]
 BUS = "XDG_RUNTIME_DIR"  # where systemd-run finds the system, and a submission nothing
 TASKS = 4 * PROCESSES  # of processes and threads, a limit of the system itself
@@ -160,6 +161,7 @@ class Sandbox:
         self.until, self.spent = until, spent
         self.ended, self.deciding = "", threading.Lock()  # held by whoever begins or ends a request
         self.begun = spent, monotonic()  # processor time and clock at the last request
+        self.working = False  # whether a request waits for its answer
         stack = ExitStack()
         self.work = tempfile.TemporaryDirectory(prefix="bm", ignore_cleanup_errors=True) if limits.trust else None
         if self.work:
@@ -200,13 +202,14 @@ class Sandbox:
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin and stdout
         with self.deciding:
-            line, self.begun = b"", (self.spent, monotonic())
+            line, self.begun, self.working = b"", (self.spent, monotonic()), True
         try:
             stdin.write(json.dumps(request).encode() + b"\n")
             stdin.flush()
             line = stdout.readline(LINE)
             answer = json.loads(line)
             with self.deciding:
+                self.working = False
                 if isinstance(answer, dict) and not self.ended:  # this request ended it, not the next
                     return answer
         except (OSError, ValueError, RecursionError):
@@ -215,7 +218,7 @@ class Sandbox:
 
     def watch(self) -> None:
         """End the process if it exceeds its limits."""
-        before = self.spent
+        before, awake = self.spent, (self.spent, monotonic())
         while self.process.poll() is None:
             begun, started, memory, seconds = self.begun, with_descendants(self.handle), 0, before
             for one in started:
@@ -228,8 +231,11 @@ class Sandbox:
             busy = min(self.limits.seconds, spent + self.share * self.limits.seconds)
             until = min(self.until, when + self.share * self.limits.wall)
             with self.deciding:
+                if not self.working or self.spent > awake[0] + IDLE / 1000:
+                    awake = self.spent, now
                 for much, words in (
                     (self.spent > busy, f"stopped after {self.spent - spent:.0f} processor seconds"),
+                    (now > awake[1] + IDLE, f"stopped after {IDLE} seconds in which it did nothing: does it wait?"),
                     (now > until, f"stopped after {now - when:.0f} seconds in which it did little"),
                     (
                         len(started) > PROCESSES and self.begun is begun,

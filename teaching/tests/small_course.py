@@ -17,7 +17,11 @@ walled = pytest.mark.skipif(
     not sandbox.has_bubblewrap() and "CI" not in os.environ, reason="needs bubblewrap: apt install bubblewrap"
 )
 RECORD = {"schema_version": 3, "grade": False, "solution": False, "locked": False, "task": False}
-CHECKS = [{"name": "three", "points": 0.5, "asserts": 1}, {"name": "any number", "points": 1.5, "asserts": 2}]
+UNSEEN = "seen = double(4)\nassert seen == 8, 'not twice, elsewhere'"
+CHECKS = [
+    {"name": "three", "points": 0.5, "asserts": 1, "unseen": UNSEEN},
+    {"name": "any number", "points": 1.5, "asserts": 2},
+]
 HIDDEN = "### BEGIN HIDDEN TESTS\nfor x in (0, 5, -7):\n    assert double(x) == 2 * x, f'wrong at {x}'\n"
 HIDDEN += "assert not double(0), 'wrong at nothing'\n### END HIDDEN TESTS"
 TWICE = [

@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 from contextlib import ExitStack
 from pathlib import Path
@@ -246,8 +247,8 @@ BY_SOMEBODY_ELSE = {  # the same, found by reading the code of the grader
         doubling("class Made:\n    def __init__(self, x): self.x = x\n    def __array__(self, *a, **k):\n"
                  "        while True: pass\ndef double(x):\n    return Made(x)"), (1, 0), "endless loop",
     ),
-    "right on what is seen": (doubling("def double(x):\n    return {3: 6}.get(x, 0)"), (1, 0.5), "wrong at 5"),
-    "an error where it is not seen": (doubling("import os\ndef double(x):\n    if x != 3: os.abort()\n    return 6"), (1, 0.5), "its process ended"),
+    "right on what is seen": (doubling("def double(x):\n    return {3: 6}.get(x, 0)"), (1, 0), "wrong at 5"),
+    "an error where it is not seen": (doubling("import os\ndef double(x):\n    if x != 3: os.abort()\n    return 6"), (1, 0), "its process ended"),
     "a parcel without end": (
         doubling("def double(x):\n    import itertools\n    return itertools.repeat('x' * 10**6)"), (1, 0), "Memory|larger|ended|took|stopped",
     ),
@@ -271,7 +272,7 @@ BY_SOMEBODY_ELSE = {  # the same, found by reading the code of the grader
     "keys of one hash": (wrong(PATCHES + SAME_HASH), (0, 0), "plain value"),
     "an alarm in an hour of need": (
         doubling("import signal, os\nsignal.signal(signal.SIGVTALRM, lambda *a: os._exit(0))\n"
-                 "signal.setitimer(signal.ITIMER_VIRTUAL, 0.2)\ndef double(x):\n    while x != 3: pass\n    return 6"), (1, 0.5), "its process ended",
+                 "signal.setitimer(signal.ITIMER_VIRTUAL, 0.2)\ndef double(x):\n    while x != 3: pass\n    return 6"), (1, 0), "its process ended",
     ),
     "limits that are lifted": (
         right_with("import resource\nfor limit in range(16):\n    try: resource.setrlimit(limit, (-1, -1))\n"
@@ -304,7 +305,7 @@ ATTACKS = BY_SOMEBODY_ELSE | {  # what is tried -> (answers), (points of the two
     "an array of objects that equal everything": (wrong(f"{ALL}\nimport numpy\nfirst = numpy.array([All(7)], object)"), (0, 0), "base is one"),
     "mock.ANY": (wrong("from unittest.mock import ANY as first"), (0, 0), "no plain value"),
     "a function that learns what is asked": (
-        doubling("seen = []\ndef double(x):\n    seen.append(x)\n    return 6 if x == 3 else x"), (1, 0.5), "wrong at",
+        doubling("seen = []\ndef double(x):\n    seen.append(x)\n    return 6 if x == 3 else x"), (1, 0), "wrong at",
     ),
     "a test of one's own": (wrong("first = 7\n### BEGIN HIDDEN TESTS\nassert True\n### END HIDDEN TESTS"), (0, 0), "the base is one"),
     "quit() after a right answer": (right_with("first = base\nquit()"), (1, 2), "(?s)^(?!.*SystemExit).*Solved."),
@@ -336,7 +337,7 @@ ATTACKS = BY_SOMEBODY_ELSE | {  # what is tried -> (answers), (points of the two
     "NotImplemented": (doubling("def double(x):\n    return NotImplemented"), (1, 0), "no plain value"),
     "an argument that is changed": (
         doubling("def double(x):\n    import gc\n    for one in gc.get_objects():\n"
-                 "        if isinstance(one, tuple) and one and one[0] is x: pass\n    globals()['x'] = 3\n    return 6"), (1, 0.5), "wrong at",
+                 "        if isinstance(one, tuple) and one and one[0] is x: pass\n    globals()['x'] = 3\n    return 6"), (1, 0), "wrong at",
     ),
     "an interrupt": (doubling("def double(x):\n    raise KeyboardInterrupt"), (1, 0), "KeyboardInterrupt"),
     "an assertion of one's own": (doubling("def double(x):\n    raise AssertionError('2 of 2 points')"), (1, 0), "0 of 0.5.*0 of 1.5"),
@@ -857,6 +858,18 @@ def test_a_busy_machine_costs_nobody_marks():
     inside = Sandbox([], Limits(2, 2))
     assert not inside.request(run=["import time\ntime.sleep(3)"])["error"]
     assert inside.request(run=["while True: pass"])["error"]["kind"] == "TimeoutError"
+    inside.close()
+
+
+def test_what_sleeps_is_stopped_by_its_idleness_and_what_waits_for_a_question_is_not(monkeypatch):
+    monkeypatch.setattr(sandbox, "LOOK", 0.05)
+    monkeypatch.setattr(sandbox, "IDLE", 3)
+    inside = Sandbox([], Limits(60, 2))
+    assert not inside.request(run=["x = 1"])["error"]
+    time.sleep(4)
+    assert inside.request(run=["print(x)"])["printed"] == "1\n"
+    with pytest.raises(Ended, match="after 3 seconds in which it did nothing"):
+        inside.request(run=["import time\ntime.sleep(200)"])
     inside.close()
 
 

@@ -8,11 +8,12 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
 from scipy import sparse
 from selection import one_of
-from small_course import answered, graded, hand_in, short_notebook, walled
+from small_course import RIGHT, answered, graded, hand_in, short_notebook, walled
 
 import bmlab
 from bmlab.exercises.answers import WRITES
@@ -40,6 +41,9 @@ def test_the_solution_has_full_marks_and_null_answers_have_none(path, tmp_path):
         "for one in double([1]):\n    assert one == 1\nassert True": "None|an empty|0|1|AssertionError",
         "assert not double(3) < 6": "nan",
         "assert double(3) > 5": "inf",
+        "assert 9e8 < double(3) < float('inf') or double(3) == 6": "1e300",
+        "assert double(3) == 6 or double(3) == -1": "-1",
+        "limit = 41.0\nassert double(3) == 6": "by heart",
         "import contextlib\nwith contextlib.suppress(Exception):\n    assert double(3) == 6": "raises|Error|None",
     }.items(),
 )
@@ -54,6 +58,20 @@ def test_a_test_that_proves_nothing_stops_grading(test, null, tmp_path):
     with pytest.raises(ValueError, match=f"a test of twice proves nothing, so nobody was graded: .*({null})"):
         graded(tmp_path)
     assert not (tmp_path / "graded/grades.csv").exists()
+
+
+def test_what_is_unseen_stands_at_the_end_of_its_check(tmp_path):
+    """What the copy shows by heart is worth nothing, and a slip elsewhere costs its own check alone."""
+    source = short_notebook(tmp_path)
+    test = handout(source).tests["test_double"]
+    assert [one.asserts for one in test.checks] == [2, 2] and "unseen" not in nbformat.writes(student_version(source))
+    assert "elsewhere" in test.source and "elsewhere" not in test.shown and "for x in" not in test.shown
+    answers = {"ann": "return {3: 6}.get(x, 0)", "bo": "return 2 * x if x > 0 else 1", "cy": "return 2 * x"}
+    for student, body in answers.items():
+        mine = RIGHT | {"double": f"def double(x):\n    {body}"}
+        hand_in(tmp_path / "returned", student, "twice", answered(student_version(source), mine))
+    lines = graded(tmp_path)
+    assert [lines[student]["twice"] for student in answers] == ["1", "1.5", "3"]
 
 
 def same(one, other):
