@@ -23,7 +23,6 @@ KNOWN = {
     "a page of this computer": ("http://127.0.0.1", "file://{tmp_path"),
     "the name of a language, which nothing opens": ("http://www.w3.org/2000/svg",),
     "a pattern, which finds addresses": ("https://[^",),
-    "a host that cannot be, from which a test gets nothing": ("http://x.invalid/",),
     "a standard that a page follows": (
         "https://keepachangelog.com/",
         "https://semver.org",
