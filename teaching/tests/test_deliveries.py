@@ -402,7 +402,7 @@ ELSEWHERE = {  # what works where a student works, and not here -> code above an
         {},
     ),
     "a package": ("!pip install seaborn" + "\nimport seaborn as sns\nsns.set_theme()\n%matplotlib inline", {}),
-    "a download": ("import urllib.request\nurllib.request.urlretrieve('http://x.invalid/scale.csv', 'scale.csv')", {}),
+    "a download": ("import urllib.request\nurllib.request.urlretrieve('http://127.0.0.1/scale.csv', 'scale.csv')", {}),
     "a module": ("from helpers import one", {"helpers.py": "one = 1"}),
     "a table": ("one = float(open('scale.csv').read())", {"scale.csv": "1.0"}),
 }
