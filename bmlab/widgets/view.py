@@ -48,6 +48,7 @@ class View(AnyWidget):
 
     enlarged = 1.25  # its picture is as high as the view that takes its place on a laptop's screen
     needs_no_kernel = False  # then page.py brings it to life in a file: its state is small enough to be stored
+    _esm: str  # the script of a subclass
     _css = (WIDGETS_FOLDER / "view.css").read_text(encoding="utf-8")
     alt = traitlets.Unicode().tag(sync=True)  # the figure in words
     picture = traitlets.Unicode().tag(sync=True)

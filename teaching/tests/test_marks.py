@@ -318,10 +318,10 @@ def test_grading_stops_if_the_solution_does_not_score(tmp_path):
 def test_what_cannot_be_graded_here_is_blank_and_tried_again(course, monkeypatch):
     judge = grading.judge
 
-    def failing(handout, todo, limits):
+    def failing(handout, todo, limits, beside):
         if "double" in todo.open:
             raise OSError("the disk is full")
-        return judge(handout, todo, limits)
+        return judge(handout, todo, limits, beside)
 
     monkeypatch.setattr(children, "START", "fork")  # what is planted here reaches the children
     monkeypatch.setattr(grading, "judge", failing)
