@@ -184,8 +184,8 @@ def _largest_change(new, old):
     size = max(1, STRIP // max(1, new.n))
     whole = new.is_sparse or new.n <= size
     strips = [slice(None)] if whole else [slice(a, a + size) for a in range(0, new.n, size)]
-    of_weights = [largest(new.weights[rows] - old.weights[rows]) for rows in strips]
-    return max(*of_weights, largest(new.biases - old.biases))
+    of_weights = largest(np.array([largest(new.weights[rows] - old.weights[rows]) for rows in strips]))
+    return max(of_weights, largest(new.biases - old.biases))
 
 
 def _gradient_norm(model, d_weights, d_biases, l1):

@@ -301,11 +301,12 @@ class Cells:
 
     def statements(self, cell: ast.Module) -> dict | None:
         """Run a cell, but for statements that need a package, a file or a network that is not here; say the first."""
-        first, lost = None, set()
+        first, lost, run = None, set(), exec
         compile(cell, "cell", "exec")  # nothing is run of what is no Python
-        for statement in cell.body:
+        steps = [compile(ast.Module([statement], []), "cell", "exec") for statement in cell.body]
+        for statement, step in zip(cell.body, steps, strict=True):
             try:
-                exec(compile(ast.Module([statement], []), "cell", "exec"), self.space)
+                run(step, self.space)
             except (ImportError, OSError, NameError) as problem:
                 if type(problem).__name__ not in NOT_HERE and getattr(problem, "name", "") not in lost:
                     raise
