@@ -1,5 +1,7 @@
 """The first two minutes of each notebook, as a student's copy opens in JupyterLab: whatever is pressed first, works."""
 
+import ast
+
 import pytest
 from test_course import NOTEBOOKS, ROOT
 
@@ -16,15 +18,30 @@ PLACES = """selector => {
     return { top: view.top, high: view.height, wide: view.width, task: task && box(task).bottom, end: box(end).bottom };
 }"""
 
-BEGUN = 2  # of the cells that only show something: the third
 ADVICE = "has not run: choose Run, then Run All Above Selected Cell, and then run this again."
 OUTPUTS = "k => window.jupyterapp.shell.currentWidget.content.widgets[k].model.outputs.toJSON()"
 
 
-def is_told(cell):
-    """Whether a cell shows something and has nothing to be filled in."""
-    source = "".join(cell["source"])
-    return "nbgrader" not in cell["metadata"] and "YOUR CODE" not in source and "widgets.blank" not in source
+def names_of(cell):
+    """The names that a cell makes, and those that it reads, outside of its functions."""
+    statements = ast.parse("".join(cell["source"])).body
+    functions = [one for one in statements if isinstance(one, ast.FunctionDef)]
+    nodes = [node for one in statements if one not in functions for node in ast.walk(one)]
+    read = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    made = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return made | {one.name for one in functions}, read
+
+
+def later_cell(cells):
+    """Return the number of the third cell that has nothing to be filled in and reads what cells above it make."""
+    above, found = set(), []
+    for k, cell in enumerate(cells):
+        if cell["cell_type"] == "code":
+            made, read = names_of(cell)
+            to_fill_in = "nbgrader" in cell["metadata"] or "widgets.blank" in "".join(cell["source"])
+            found += [k] if read & (above - made) and not to_fill_in else []
+            above |= made
+    return found[2]
 
 
 @pytest.fixture
@@ -69,10 +86,10 @@ def test_who_presses_shift_and_enter_from_the_top_on_comes_to_the_view(copy):
 
 @pytest.mark.parametrize("copy", NOTEBOOKS, indirect=True)
 def test_who_begins_at_a_later_cell_is_told_what_to_press_and_it_works_in_two_steps(copy):
-    told = [k for k, cell in enumerate(copy.stored()["cells"]) if cell["cell_type"] == "code" and is_told(cell)]
-    said = copy.run_cell(told[BEGUN]).page.evaluate(OUTPUTS, told[BEGUN])
+    begun = later_cell(copy.stored()["cells"])
+    said = copy.run_cell(begun).page.evaluate(OUTPUTS, begun)
     assert ADVICE in str(said)
     copy.command("notebook:run-all-above")
-    said = copy.run_cell(told[BEGUN]).page.evaluate(OUTPUTS, told[BEGUN])
+    said = copy.run_cell(begun).page.evaluate(OUTPUTS, begun)
     assert [one["ename"] for one in said if one["output_type"] == "error"] == []
     assert not copy.errors and not copy.outside
