@@ -22,6 +22,7 @@ from typing import Any
 
 PRINTED_CHARACTERS, ERROR_NAME_CHARACTERS = 2000, 200  # kept of a cell's output, and of an error's name
 VALUE_CHARACTERS, VALUE_DEPTH = 2**24, 20  # of a value that travels, and of lists in lists in it
+OPEN_FILES = 1024  # that a process may have
 MAX_ITERATOR_PARTS = 10**6  # that are read of an iterator
 MAGIC = re.compile(r"^([ \t]*)(?:[%!?].*|\w+[ \t]*=[ \t]*[%!].*|.*\?)$")
 WRITEFILE = re.compile(r"\s*%%(?:writefile|file)[ \t]+(-a[ \t]+)?(\S+)[ \t]*\n")
@@ -429,6 +430,7 @@ def limit_processes(user: int, tasks: int) -> None:
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))  # each takes memory of the system
     _, most = resource.getrlimit(resource.RLIMIT_NPROC)
     resource.setrlimit(resource.RLIMIT_NPROC, (tasks, most))
     try:

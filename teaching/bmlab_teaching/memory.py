@@ -1,9 +1,10 @@
 """A wall around a submission's memory, in whatever form its process has it.
 
 Memory that no process maps is in no process's size: a file of memfd_create, a detached segment of System V, a folder
-in memory that was mounted in a new namespace of users, what lies in a socket. A cgroup counts all of it, if systemd
-makes one (MemoryMax). Else each process has a limit of its address space, the watch of sandbox.py sums processes and
-folders, and a filter of system calls (seccomp, a program of classic BPF) refuses what makes memory that neither sees.
+in memory that was mounted in a new namespace of users, a set of semaphores, what lies in a socket. A cgroup counts all
+of it, if systemd makes one (MemoryMax). Else each process has a limit of its address space, the watch of sandbox.py
+sums processes and folders, and a filter of system calls (seccomp, a program of classic BPF) refuses what makes memory
+that neither sees.
 Source: Linux, Documentation/userspace-api/seccomp_filter.rst; numbers of its syscall_64.tbl and asm-generic/unistd.h.
 """
 
@@ -19,12 +20,12 @@ from contextlib import contextmanager, suppress
 import psutil
 
 CALLS = (
-    *("memfd_create", "memfd_secret", "shmget", "msgget", "socket", "socketpair", "io_uring_setup"),
+    *("memfd_create", "memfd_secret", "shmget", "msgget", "semget", "socket", "socketpair", "io_uring_setup"),
     *("clone3", "unshare", "clone"),
 )
 NUMBERS = {  # of the processor, as the kernel calls it: its mark in a filter, and the numbers of CALLS
-    "x86_64": (0xC000003E, (319, 447, 29, 68, 41, 53, 425, 435, 272, 56)),
-    "aarch64": (0xC00000B7, (279, 447, 194, 186, 198, 199, 425, 435, 97, 220)),
+    "x86_64": (0xC000003E, (319, 447, 29, 68, 64, 41, 53, 425, 435, 272, 56)),
+    "aarch64": (0xC00000B7, (279, 447, 194, 186, 190, 198, 199, 425, 435, 97, 220)),
 }
 NEW_USERS = 0x10000000  # CLONE_NEWUSER, in the first argument of unshare and clone
 LOAD, EQUAL, AT_LEAST, ANY_OF, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # instructions of BPF

@@ -376,18 +376,23 @@ ATTACKS = BY_SOMEBODY_ELSE | {  # what is tried -> (answers), (points of the two
                    "    segment = library.shmget(0, 60 * 2**20, 0o1600)\n    if segment < 0: raise OSError(ctypes.get_errno(), 'shmget')\n"
                    "    place = ctypes.c_void_p(library.shmat(segment, None, 0))\n    ctypes.memset(place, 1, 60 * 2**20)\n    library.shmdt(place)\n"
                    "first = base"),
-        (0, 2), "shmget",
+        (0, 2), r"Errno 1\W+shmget",
     ),
     "memory in a folder of users of its own": (
         right_with("import ctypes, os\nlibrary = ctypes.CDLL(None, use_errno=True)\nif library.unshare(0x10020000): raise OSError(ctypes.get_errno(), 'unshare')\n"
                    "library.mount(b'x', b'/tmp', b'tmpfs', 0, None)\nfor k in range(50): open(f'/tmp/{k}', 'wb').write(bytes(60 * 2**20))\nfirst = base"),
-        (0, 2), "unshare",
+        (0, 2), r"Errno 1\W+unshare",
     ),
     "memory in a folder of a child's own": (
         right_with("import ctypes, os\nlibrary = ctypes.CDLL(None, use_errno=True)\nnumber = 220 if os.uname().machine == 'aarch64' else 56\n"
                    "child = library.syscall(number, 0x10020000 | 17, 0, 0, 0, 0)\nif child < 0: raise OSError(ctypes.get_errno(), 'clone')\n"
                    "child or os._exit(0)\nfirst = base"),
-        (0, 2), "clone",
+        (0, 2), r"Errno 1\W+clone",
+    ),
+    "memory in semaphores": (
+        right_with("import ctypes\nlibrary = ctypes.CDLL(None, use_errno=True)\nfor _ in range(200):\n"
+                   "    if library.semget(0, 32000, 0o1600) < 0: raise OSError(ctypes.get_errno(), 'semget')\nfirst = base"),
+        (0, 2), r"Errno 1\W+semget",
     ),
     "memory in sockets": (right_with("import socket\nfirst = base, [socket.socketpair() for _ in range(99)]"), (0, 2), "not permitted"),
     "memory of a million files": (
@@ -752,6 +757,7 @@ ATTEMPTS = {  # what a submission tries -> how, and why it fails
         "Read-only file system|Permission denied|not permitted",
     ),
     "read the system's files": ("print(open('/etc/passwd').read())", "No such file"),
+    "open ten thousand files": ("files = [open('/dev/null') for _ in range(10**4)]", "Too many open files"),
     "start a thousand threads": (
         "import threading\nstop = threading.Event()\ntry:\n    for _ in range(1000): "
         "threading.Thread(target=stop.wait).start()\nfinally: stop.set()\n[one.join() for one in threading.enumerate()[1:]]",
