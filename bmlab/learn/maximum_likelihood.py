@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -214,14 +214,23 @@ def _mean_fields(pairs, theta, m):
     return np.bincount(row, w * m[col], len(m)) + np.bincount(col, w * m[row], len(m))
 
 
+class Point(NamedTuple):
+    """A machine of the climb, its two phases, and the length of the slope there: what a Step begins with."""
+
+    model: BoltzmannMachine
+    clamped: Estimate
+    free: Estimate
+    gradient_norm: float
+
+
 class PenalisedLikelihood:
     """L minus its penalties, as a function of the parameters x to learn: weights over T, then fields over T.
 
     theta (pairs + n,) has all weights and biases over T, also the fixed ones; phase(model, start) -> clamped.
-    last has what a Step is made of, at the x of the last call: the two phases of the next call start from its states.
+    last is the Point at the x of the last call: the two phases of the next call start from its states.
     """
 
-    last: Any = None
+    last: Point | None = None
 
     def __init__(self, model, phase, infer, pairs, bias_mask, penalties, theta, mean):
         self.model, self.phase, self.infer, self.pairs = model, phase, infer, pairs
@@ -235,16 +244,17 @@ class PenalisedLikelihood:
         """Return (value, slope, length of the slope of weights and biases)."""
         (row, col), mean, count = self.pairs, self.mean, len(self.pairs[0])
         trial = machine_at(self.model, self.pairs, self._parameters(x, self.theta))
-        with all_threads() if trial.n > TABLE_UNITS else nullcontext(), no_convergence_warnings():
-            clamped = self.phase(trial, self.last and self.last[1].state)
-            free = call_method("infer", self.infer, trial, start=self.last and self.last[2].state)
+        threads = all_threads() if trial.n > TABLE_UNITS else nullcontext()  # a small table is done before they begin
+        with threads, no_convergence_warnings():
+            clamped = self.phase(trial, self.last and self.last.clamped.state)
+            free = call_method("infer", self.infer, trial, start=self.last and self.last.free.state)
         if np.isnan(free.log_z.value):
             raise ValueError(f"maximize() climbs by log Z, which {free.method} does not give; use fit()")
         d_weights, d_biases = gradient(trial, clamped, free)  # clamped minus free, over T
         d_weights = values_at(d_weights - self.penalty * trial.weights, self.pairs)
         d_biases = np.where(self.bias_mask, d_biases - self.bias_penalty * trial.biases, 0.0)
         norm = float(np.sqrt(d_weights @ d_weights + d_biases @ d_biases))
-        self.last = trial, clamped, free, norm
+        self.last = Point(trial, clamped, free, norm)
         d_weights = d_weights - d_biases[row] * mean[col] - d_biases[col] * mean[row]
         w, slope = x[:count] * self.model.temperature, np.append(d_weights, d_biases)[self.moves]
         value = clamped.log_z.value - free.log_z.value  # an approximation may be above 0
