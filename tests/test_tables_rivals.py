@@ -1,5 +1,8 @@
-"""The table of 08's contest: five splits a machine, nothing judged that was learnt, and a row made again."""
+"""The tables of two races: of 08, five splits, nothing judged that was learnt; of 03b; and rows made again."""
 
+import csv
+
+import magnet
 import numpy as np
 import pytest
 import rivals
@@ -23,3 +26,15 @@ def test_a_row_can_be_made_again():
     stored = TABLE[(TABLE["hidden"] == 12) & (TABLE["steps"] == 400) & (TABLE["fold"] == 4)][0]
     again = rivals.row((12, 0.02, 400, 4))
     assert [float(again[k]) for k in (5, 6)] == pytest.approx([stored["taught"], stored["unseen"]], abs=0.1)
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+@pytest.mark.parametrize("way", ["temper", "short chains"])
+def test_an_error_of_the_magnet_can_be_made_again(way):
+    """Its time cannot; errors have two digits there."""
+    chains, sweeps = magnet.WAYS[way][0]
+    with magnet.TABLE.open(encoding="utf-8") as file:
+        rows = [one for one in csv.DictReader(file) if one["way"] == way and one["chains"] == str(chains)]
+    stored = next(one for one in rows if one["sweeps"] == str(sweeps) and float(one["bias"]) == 0.05)
+    *_, error = magnet.row(0.05, way, chains, sweeps)
+    assert float(error) == pytest.approx(float(stored["error"]), rel=0.05)
