@@ -36,7 +36,7 @@ PLAIN = {
         "numbers with a point do not go into an array of whole numbers: make it np.array(..., dtype=float)"
     ),
     r"ufunc '\w+' (?:did not contain a loop|not supported).*": (
-        "a formula for numbers was given something else: a text, None or a list of lists; make it np.array(...)"
+        "a formula for numbers was given something else, as a text: print what you give it, print(repr(x))"
     ),
     r"loop of ufunc does not support argument \d of type (\w+) .*": (
         r"an array holds \1, or things of several kinds, where a formula takes numbers"
