@@ -2,10 +2,12 @@
 
 import math
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .course import Handout
 from .deliveries import tidy
@@ -18,12 +20,21 @@ NEEDED = ("id", "notebook", "exercise", "points")
 Hands = dict[tuple[str, str, str], dict[str, str]]  # (id, notebook, exercise) -> the line of by_hand.csv
 
 
+class Nobody(NamedTuple):
+    """A student who sent nothing, as a row of the tables."""
+
+    name: str
+    notebooks: dict
+    id: str = ""
+
+
 @dataclass
 class Line:
     """A student's marks: points of each exercise, None if a person has to read it; notebooks not sent are left out.
 
     doubts    what a teacher should look at
     remarks   all else
+    group     those whom the roster lets work together
     """
 
     row: Any
@@ -32,6 +43,7 @@ class Line:
     comments: dict[tuple[str, str], str] = field(default_factory=dict)
     doubts: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    group: str = ""
 
     @property
     def numbers(self) -> dict[str, str]:
@@ -134,6 +146,35 @@ def line_of(row: Any, handouts: Mapping[str, Handout], hands: Hands) -> Line:
     return line
 
 
+def with_groups(listed: Mapping[int, Line], roster: Roster) -> dict[int, Line]:
+    """Return line of the roster -> marks of each student in a group of which something came.
+
+    A notebook that somebody did not send, or sent blank, has the marks of the best copy that the group sent.
+    """
+    together, found = defaultdict(list), {}
+    for place, group in roster.groups.items():
+        together[group].append(place)
+    for group, places in together.items():
+        senders = [listed[place] for place in places if place in listed]
+        for place in places if senders else ():
+            line = deepcopy(listed.get(place)) or Line(Nobody(roster.called(roster.people[place]), {}), group=group)
+            blank = {name for name in line.totals if is_blank(line.row.notebooks[name])}
+            for name in sorted({name for one in senders for name in one.totals} - (line.totals.keys() - blank)):
+                best = max((one for one in senders if name in one.totals), key=lambda one: one.totals[name])
+                line.points |= {key: points for key, points in best.points.items() if key[0] == name}
+                line.totals[name] = best.totals[name]
+                if best.row is not listed.get(place, line).row:
+                    line.remarks = [one for one in line.remarks if not one.startswith(f"{name}: not answered")]
+                    line.remarks.append(f"{name}: sent by {best.row.name}, of the same group")
+            found[place] = line
+    return found
+
+
+def is_blank(about: Mapping) -> bool:
+    """Whether a notebook came as it was handed out."""
+    return all(answer["open"] for answer in about["answers"].values())
+
+
 def shortcuts(handout: Handout, about: Mapping) -> list[tuple[Exercise, list[str]]]:
     """The exercises whose answer calls functions of the package that the solution does not call; and which.
 
@@ -191,18 +232,24 @@ def write_tables(
     settled, doubts = roster.settle(rows.values()) if roster else ({}, {})
     for line in lines:
         line.doubts += [doubts[line.row.key]] if line.row.key in doubts else []
-    absent = roster.absent(rows.values()) if roster else []
+        line.group = roster.groups.get(settled[line.row.key], "") if roster and line.row.key in settled else ""
+    listed = {settled[line.row.key]: line for line in lines if line.row.key in settled}
+    listed |= with_groups(listed, roster) if roster else {}
+    everybody = [listed[settled[line.row.key]] if line.row.key in settled else line for line in lines]
+    everybody += [line for place, line in listed.items() if place not in settled.values()]
+    absent = roster.absent(rows.values(), listed) if roster else []
     seen = {name: one for name, one in handouts.items() if any(name in line.totals for line in lines)}
-    write_grades(out / "grades.csv", lines, seen, absent)
+    write_grades(out / "grades.csv", everybody, seen, absent)
     write_hands(out / "by_hand.csv", lines, handouts, hands)
     messages = []
     if roster:
-        whole = [line for line in lines if line.totals and None not in line.points.values()]
-        marks = {settled[one.row.key]: sum(one.totals.values()) for one in whole if one.row.key in settled}
+        marks = {place: sum(line.totals.values()) for place, line in listed.items()
+                 if line.totals and None not in line.points.values()}  # fmt: skip
         put_table(out / "upload.csv", roster.filled(marks))
         full, most = sum(one.full for one in seen.values()), roster.most()
-        left = f"{len(lines) - len(marks)} wait for a person or have no marks, nothing came from {len(absent)}"
-        messages = [f"{out / 'upload.csv'}: {roster.name} with marks for {len(marks)} of {len(lines)} students; {left}"]
+        left = f"{len(everybody) - len(marks)} wait for a person or have no marks, nothing came from {len(absent)}"
+        count = f"{len(marks)} of {len(everybody)} students"
+        messages = [f"{out / 'upload.csv'}: {roster.name} with marks for {count}; {left}"]
         if most not in (None, full):
             messages += [
                 f"{roster.name} gives {most:g} points at most, and here are {full:g}: set that on your platform before "
@@ -222,15 +269,16 @@ def write_tables(
     return messages
 
 
-def write_grades(path: Path, lines: Iterable[Line], seen: Mapping[str, Handout], absent: Iterable[str]) -> None:
+def write_grades(path: Path, lines: Sequence[Line], seen: Mapping[str, Handout], absent: Iterable[str]) -> None:
     """Write a line a student, the absent too: points, their sum, and remarks."""
-    head, full = ["id", "student"], ["", "(full marks)"]
+    groups = ["group"] * any(line.group for line in lines)
+    head, full = ["id", "student", *groups], ["", "(full marks)", *[""] * len(groups)]
     for name, handout in seen.items():
         head += [*(f"{name}: {one.title}" for one in handout.graded), name]
         full += [*(one.points for one in handout.graded), handout.full]
     body = []
     for line in lines:
-        cells = [line.row.id, line.row.name]
+        cells = [line.row.id, line.row.name, *[line.group] * len(groups)]
         for name, handout in seen.items():
             cells += [*(line.points.get((name, one.answer)) for one in handout.graded), line.totals.get(name)]
         total = sum(line.totals.values()) if line.totals else None

@@ -162,7 +162,10 @@ def class_page(lines: Sequence[Any], handouts: Mapping[str, Handout], absent: Se
 
 
 def equal(lines: Sequence[Any], handouts: Mapping[str, Handout]) -> list[tuple[list[str], list[str]]]:
-    """Return (names, their equal answers), those with most in common first: long answers, and typed numbers."""
+    """Return (names, their equal answers), those with most in common first: long answers, and typed numbers.
+
+    Those of one group alone are not told: they worked together.
+    """
     who = defaultdict(list)
     for line in lines:
         for name, handout in handouts.items():
@@ -170,12 +173,13 @@ def equal(lines: Sequence[Any], handouts: Mapping[str, Handout]) -> list[tuple[l
             for one in handout.graded:
                 answer = answers.get(one.answer, {"open": True})
                 if not answer["open"] and answer["shape"]:
-                    who[f"{name}: {one.title}", answer["shape"]].append(line.row.name)
+                    who[f"{name}: {one.title}", answer["shape"]].append(line)
             if number := line.numbers.get(name):
-                who[f"{name}: the number {number}", ""].append(line.row.name)
+                who[f"{name}: the number {number}", ""].append(line)
     together = defaultdict(list)
-    for (what, _), names in who.items():
-        if len(names) > 1:
+    for (what, _), found in who.items():
+        names = [line.row.name for line in found]
+        if len({line.group or line.row.key for line in found}) > 1:
             together[tuple(names)].append(what)
     return sorted(((list(names), what) for names, what in together.items()), key=lambda pair: -len(pair[1]))
 

@@ -18,6 +18,7 @@ from typing import Any
 from .spreadsheets import Table, read_table
 
 TAKES_MARKS = re.compile(r"Grade$|.*\((?:\d+|Real)\)$")  # of Moodle's worksheet; an assignment of Canvas or Moodle
+GROUP = re.compile(r"groups?$", re.IGNORECASE)  # the head of a column that says who works together
 POINTS_POSSIBLE = "Points Possible"  # begins the line of Canvas with the most that an assignment gives
 
 
@@ -45,7 +46,21 @@ class Roster:
         """Line -> the identity of its student, left of the marks; the head and Canvas' line of points are nobody."""
         short = [""] * self.column  # a line may end before that column
         lines = {line: (row + short)[: self.column] for line, row in enumerate(self.table.cells) if line}
+        for row in lines.values() if self.group < self.column else ():
+            row[self.group] = ""  # a number there is nobody's own
         return {line: row for line, row in lines.items() if any(row) and not row[0].strip().startswith(POINTS_POSSIBLE)}
+
+    @cached_property
+    def group(self) -> int:
+        """The place of the column that says who works together; behind all columns if there is none."""
+        head = self.table.cells[0]
+        return next((place for place, cell in enumerate(head) if GROUP.match(cell.strip())), len(head))
+
+    @cached_property
+    def groups(self) -> dict[int, str]:
+        """Line -> the group of its student, for all who are in one."""
+        found = {line: "".join(self.table.cells[line][self.group : self.group + 1]).strip() for line in self.people}
+        return {line: group for line, group in found.items() if group}
 
     @cached_property
     def names(self) -> tuple[dict[str, set[int]], dict[str, set[int]]]:
@@ -90,12 +105,15 @@ class Roster:
                 }
         return {claimants[0].key: line for line, claimants in claims.items() if len(claimants) == 1}, doubts
 
-    def absent(self, rows: Iterable[Any]) -> list[str]:
-        """The names of those that nothing came from; who may be one of the uncertain is not among them."""
+    def absent(self, rows: Iterable[Any], marked: Iterable[int] = ()) -> list[str]:
+        """The names of those that nothing came from; who may be one of the uncertain is not among them.
+
+        marked    lines of those whose group sent something
+        """
         rows = list(rows)
         settled, doubts = self.settle(rows)
         maybe = {line for row in rows if row.key in doubts for line in self.lines(row.name, "")}
-        absent = [row for line, row in self.people.items() if line not in {*settled.values(), *maybe}]
+        absent = [row for line, row in self.people.items() if line not in {*settled.values(), *maybe, *marked}]
         return [self.called(row) for row in absent]
 
     def called(self, person: list[str]) -> str:

@@ -258,6 +258,33 @@ def test_a_roster_comes_back_with_the_marks_that_are_certain_and_names_who_is_mi
     )
 
 
+def test_who_works_together_has_the_marks_of_what_one_of_them_sent(table, rows, tmp_path):
+    """A group is a column of the roster: of two with an answer each has their own, and a blank copy is none."""
+    table()
+    blank = {name: answer | {"open": True} for name, answer in rows["bo"].notebooks["twice"]["answers"].items()}
+    rows["bo"].notebooks = {"twice": rows["bo"].notebooks["twice"] | {"answers": blank}}
+    people = "2001,Ann,7,,6\n2002,Bo,7,,6\n2003,Cy,7,,6\n2004,Di,8,,6\n2005,Ed,8,,6\n7,Flo,,,6\n"
+    (tmp_path / "export.csv").write_text(f"Identifier,Full name,Group,Grade,Maximum grade\n{people}")
+    (tmp_path / "graded/by_hand.csv").write_text("id,notebook,exercise,points,read\nann,twice,explained,2,explained")
+    handouts, roster = grading.course(tmp_path / "sources"), read_roster(tmp_path / "export.csv")
+    assert roster.lines("", "7") == {6}  # the number of a group is nobody's
+    marks.write_tables(tmp_path / "graded", rows, handouts, roster)
+    lines = lines_of(tmp_path / "graded")
+    assert [(lines[one]["group"], lines[one]["twice"]) for one in ("ann", "bo", "Cy")] == [("7", "2")] * 3
+    assert [lines[one]["remarks"] for one in ("bo", "Cy")] == ["twice: sent by ann, of the same group"] * 2
+    assert [lines[one]["remarks"] for one in ("Di", "Ed", "Flo")] == ["nothing came"] * 3
+    upload = (tmp_path / "graded/upload.csv").read_text()
+    assert all(f"{one},7,2,6" in upload for one in ("Ann", "Bo", "Cy")) and "Ed,8,,6" in upload
+    shared = {**rows["ann"].notebooks["twice"], "student": "'4711, 4712'"}
+    rows["ann"].notebooks = rows["bo"].notebooks = {"twice": shared}
+    page = tmp_path / "graded/class.html"
+    marks.write_tables(tmp_path / "graded", rows, handouts, roster)
+    assert lines_of(tmp_path / "graded")["bo"]["number"] == "4711, 4712" and "the number 4711" not in page.read_text()
+    (tmp_path / "export.csv").write_text(f"Identifier,Full name,Team,Grade,Maximum grade\n{people}")
+    marks.write_tables(tmp_path / "graded", rows, handouts, read_roster(tmp_path / "export.csv"))
+    assert "the number 4711" in page.read_text() and lines_of(tmp_path / "graded")["Cy"]["remarks"] == "nothing came"
+
+
 def test_the_class_page_begins_with_what_a_teacher_looks_for(table, rows, tmp_path):
     """Doubts, a call of the package, what is equal in one table; a number of one's own is no remark, unless shared."""
     about = {who: rows[who].notebooks["twice"] for who in rows}
