@@ -34,7 +34,7 @@ def test_core_and_further_are_two_tables():
     )
 
 
-def test_its_table_and_the_map_of_00_give_every_notebook_its_own_question_and_time():
+def test_its_table_and_the_map_of_00_give_every_notebook_its_own_title_and_time():
     opening = "\n".join(texts(ROOT / "notebooks" / "00_start.ipynb"))
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         row = re.search(ROW.format(path.stem) + r"\]\(docs/looks/\w+\.md\)\*\*<br>(.*?)<br>(\d+) min \|", README)
@@ -42,7 +42,7 @@ def test_its_table_and_the_map_of_00_give_every_notebook_its_own_question_and_ti
         title, front = texts(path)[:2]
         heading = title.splitlines()[0].removeprefix("# ")
         assert row and on_map, path.name
-        assert on_map[1] == heading and _letters(row[1]) == _letters(heading.partition(" · ")[0]), path.name
+        assert on_map[1] == heading and row[1] == heading, path.name
         assert row[2] == on_map[2] == re.search(r"\*\*Time\*\* (\d+) minutes", front)[1], path.name
 
 
@@ -50,10 +50,6 @@ def texts(path):
     return [
         "".join(cell["source"]) for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "markdown"
     ]
-
-
-def _letters(text):
-    return re.sub(r"[^a-z]", "", text.lower())
 
 
 PACKAGE = (ROOT / "docs" / "package.md").read_text(encoding="utf-8")
