@@ -58,23 +58,25 @@ def chapter(path: Path) -> NotebookNode:
     return notebook
 
 
-FOLDED_ANSWER = re.compile(r"<details><summary>Answer</summary>(.*?)</details>", re.DOTALL)
+FOLDED_ANSWER = re.compile(r"<details><summary>Answer(s?)</summary>(.*?)</details>", re.DOTALL)
 
 
 def with_answers_last(cells: list[NotebookNode]) -> list[NotebookNode]:
-    """The cells of a chapter; answers to predictions, which a page cannot fold, stand at its end."""
+    """The cells of a chapter; its answers, which a page cannot fold, stand at its end."""
     answers: list[NotebookNode] = []
+    number = 0
     for cell in cells:
         folded = [one for one in cell.get("outputs", []) if "bmlab-predict" in one.get("data", {}).get("text/html", "")]
         if folded:
             cell.outputs = []
             about = {"transient": {"remove_source": True}}
             answers.append(nbformat.v4.new_code_cell("", outputs=folded, metadata=about))
-        if cell.cell_type == "markdown" and (found := FOLDED_ANSWER.match(cell.source)):
-            cell.source = cell.source.removeprefix(found[0]).lstrip()
-            number = 1 + sum(answer.cell_type == "markdown" for answer in answers)
-            answers.append(nbformat.v4.new_markdown_cell(f"**To prediction {number}.** {found[1].strip()}"))
-    return [*cells, *([nbformat.v4.new_markdown_cell("## Answers to the predictions")] if answers else []), *answers]
+        if cell.cell_type == "markdown" and (found := FOLDED_ANSWER.search(cell.source)):
+            cell.source = cell.source.replace(found[0], "").strip()
+            number += found[1] == ""
+            to = "**Check yourself**\n\n" if found[1] else f"**To prediction {number}.** "
+            answers.append(nbformat.v4.new_markdown_cell(to + found[2].strip()))
+    return [*cells, *([nbformat.v4.new_markdown_cell("## Answers")] if answers else []), *answers]
 
 
 def html(path: Path) -> str:

@@ -29,9 +29,15 @@ def test_a_chapter_is_laid_open_and_has_no_solution_and_no_test():
     stored = [out for cell in nbformat.read(PATH, as_version=4).cells for out in cell.get("outputs", [])]
     drawn = sum("image/png" in out.get("data", {}) for out in stored)
     assert text.count('src="data:image/png') >= drawn > 3
-    story, answers = text.split("Answers to the predictions")
-    assert "Choose A, B or C" in answers and "To prediction 3." in answers
-    assert "Choose A, B or C" not in story and "<summary>Answer</summary>" not in story
+
+
+@pytest.mark.parametrize("path", book.CORE, ids=lambda path: path.stem)
+def test_no_answer_stands_below_its_question(path):
+    story, answers = book.html(path).rsplit('<h2 id="Answers">', 1)
+    asked = sum("summary>Answer<" in cell.source for cell in nbformat.read(path, as_version=4).cells)
+    assert "Choose A, B or C" in answers and f"To prediction {asked}." in answers
+    assert "Choose A, B or C" not in story and "<summary>Answer" not in story
+    assert "Check yourself" in story and "Check yourself" in answers
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="no Chromium prints it")
