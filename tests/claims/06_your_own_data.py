@@ -209,11 +209,11 @@ def a_fifth_a_quarter_a_half(seed):
 
 @claim("06-33")  # fewer errors, and less surprise
 def other_votes_say_more_than_the_party(seed):
-    """the fifteen other votes say more than the party"""
+    """the other votes say more than the party"""
     (machine, line, _), truth = judged(seed)
     errors = [np.mean(guess * truth <= 0) for guess in (machine, line)]
     surprise = [-np.log((1 + guess * truth) / 2).mean() for guess in (machine, line)]
-    return min(errors[1] - errors[0], surprise[1] - surprise[0])
+    return min(errors[1] - errors[0], surprise[1] - surprise[0]), seed
 
 
 def regression(rows, k, penalty=0.1):
