@@ -21,6 +21,7 @@ import bmlab
 from bmlab.exercises import judging, student_copy
 from bmlab.exercises.answers import agree, kind_of_slip, parts
 from bmlab.exercises.edits import edited
+from bmlab.exercises.shown import case, short, size
 from bmlab_teaching.slicing import needed_cells
 from bmlab_teaching.working_copies import BLANK, blanks_of, without_teachers
 
@@ -278,6 +279,32 @@ def test_what_strict_readers_typed_is_refused(blank):
         assert judging.judge(wrong, right, cases).wrong, body
 
 
+def test_parts_in_another_order_are_told_so():
+    right = written("def mine(x):\n    return x, np.outer(x, x)", "mine", {"np": np})
+    wrong = written("def mine(x):\n    return np.outer(x, x), x", "mine", {"np": np})
+    assert "mine returned its parts in another order: shape (6,) comes first" in judging.judge(wrong, right).wrong
+
+
+def test_a_slip_in_one_part_is_not_told_of_another_that_it_makes_wrong_too():
+    """Biases that stay as they are make the weights wrong in the next step."""
+    _, right, source, cases = parts_of("01_theory", "climbed")
+    typed = source.replace(" + rate * d_biases", "")
+    wrong = written(typed, "climbed", story("01_theory"))
+    said = judging.judge(wrong, right, cases, source=source, typed=typed).wrong
+    assert said == "climbed is not right yet: it lacks a term"
+
+
+TOO_LARGE = {"my_independent", "my_rehearsal"}  # of 64 pixels
+
+
+def test_the_case_that_is_shown_is_written_out_with_all_its_numbers(one):
+    _, right, _, cases = one
+    rng, names = np.random.default_rng(0), right.__globals__
+    small = [[short(part) for part in judging.draw(right, cases, rng, names, n)] for n in judging.SMALLEST * 9]
+    shown = case(right, min(small, key=lambda given: sum(map(size, given))))
+    assert not re.search(r"an array of shape|\d machines|a machine of", shown) or right.__name__ in TOO_LARGE, shown
+
+
 NAMED = {  # an answer in place of x + rate * step, or of another right answer -> a part of the sentence
     "x + rate * step": {
         "x - rate * step": "goes the wrong way",
@@ -323,4 +350,4 @@ def test_a_blank_that_calls_itself_is_told_so(capsys):
 
 
 def test_a_name_that_a_test_asks_for_and_is_not_there_is_missing():
-    assert kind_of_slip("assert side > 0", ["side"], {}) == "side is missing: run the cell that writes it"
+    assert kind_of_slip("assert side > 0", ["side"], {}) == "side is missing: run the cell that writes it, to its end"

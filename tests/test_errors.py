@@ -1,5 +1,7 @@
 """Errors in words of the course: each sentence is met by an error that NumPy or Python raises here."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,8 @@ RAISING = [
     lambda: ROW[0](3),
     lambda: float(ROW),
     lambda: placed(np.zeros(3), 0, 1, 2),
+    lambda: float(10**400),
+    lambda: math.exp(1000.0),
 ]
 
 

@@ -47,6 +47,26 @@ def test_a_hint_is_looked_for_without_a_warning(capfd):
     assert said == [] and capfd.readouterr() == ("", "")
 
 
+def in_test(wrong, right, calls):
+    """What is said of a wrong function after a test that calls it."""
+    made, solution = {"np": np}, f"def mine(x, y):\n    {right}"
+    exec(f"def mine(x, y):\n    {wrong}", made)
+    return named_in_test("\n".join(calls), ["mine"], made, solution)
+
+
+def test_a_wrong_call_of_a_test_is_shown_if_it_can_be_followed_by_hand():
+    calls = ["mine(np.arange(40.0), 2.0)", "mine(np.array([1.0, 2.0]), 3.0)", "mine(np.array([0.5, 0.25]), 7.0)"]
+    said = in_test("return y + x.sum() ** 3", "return x.sum() * y**2", calls)
+    assert said == "mine: for x = [1.0, 2.0], y = 3.0 it is 30, and 27 is right"
+    assert in_test("return y + x.sum() ** 3", "return x.sum() * y**2", [calls[0], "mine(np.ones(40), 3.0)"]) == ""
+
+
+def test_who_writes_into_an_argument_and_takes_it_back_is_told_so():
+    calls = ["mine(np.array([1.0, 2.0]), 3.0)"]
+    said = in_test("x[0] += y; found = x.sum(); x[0] -= y; return found", "return x.sum() + y / 3", calls)
+    assert said == "mine: it writes into what it is given: begin with a copy, np.array(...)"
+
+
 def some(seed, *shapes):
     """Arrays, no two numbers of which are alike."""
     rng = np.random.default_rng(seed)

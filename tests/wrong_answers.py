@@ -66,7 +66,7 @@ SLIPS = {
             ("-w01 - w12", "-w12", "two pull"),
             ("-w01 - w12", "-w01 - w12 + 0.5", "h1 = w01 s0"),
             ("-2 * field_1 / T", "-2 * field_1", "chance at T = 1"),
-            ("-2 * field_1 / T", "-field_1 / T", "the factor 2 is lost"),
+            ("-2 * field_1 / T", "-field_1 / T", "write -2 h / T"),
             ("-2 * field_1 / T", "2 * field_1 / T", "a unit follows its field"),
             ("-2 * field_1 / T", "-2 * field_1 * T", "with T ="),
             ("1 / (1 + np.exp(-2 * field_1 / T))", "0.5 + 0.4 * np.sign(field_1)", "with T ="),
@@ -96,8 +96,9 @@ SLIPS = {
             ("z_chain = 8 * np.exp(w01 + w12 + b0)", "no energy is below"),
         ],
         "my_ring_log_z": [
-            ("np.logaddexp(*halves)", "sum(halves)", "join halves with np.logaddexp"),
+            ("np.logaddexp(*halves)", "sum(halves)", ": np.logaddexp"),
             ("b[0] * s + ", "", "an open chain"),
+            ("w[1:-1]", "w[1:]", "log 16 = 2.773, not 3.466"),
             ("        rest[-1] += w[-1] * s\n", "", "at the last by w[-1]"),
             ("w[0] * s", "w[-1] * s", "rest[-1] += w[-1] * s", "rest[-1] += w[0] * s", "an open chain"),
             (RING_TABLE, "states() would list 2^1000 states"),
@@ -130,6 +131,7 @@ SLIPS = {
             ("1.0, -1.0", "1, 0", "a state of -1 and +1"),
             ("(1 + bmlab.exact(model).mean) / 2", "bmlab.exact(model).mean", "a mean is off by"),
             ("u <", "0.5 <", "u[i] alone decide"),
+            ("u <", "np.random.random(3) <", "gives another answer where the same is asked again"),
             ("u <", "u[0] <", "u[i] alone decide"),
             ("u <", "1 - u <", "u[i] alone decide"),
         ],
@@ -232,10 +234,10 @@ SLIPS = {
             ("...\nsmall_start, large_start = large_start, small_start", "from a smaller start the plateau is longer"),
             ("...\nsmall_start = 0", "too short never exceeds"),
             ("...\nlarge_start = 0.5", "too short never exceeds"),
-            ("...\nsmall_start = np.inf", "not the crossing"),
-            ("...\nsmall_start, large_start = 3 * small_start, 3 * large_start", "not the crossing"),  # rate 0.1
-            ("-1.7", "-2", "not the crossing"),
-            ("...\nsmall_start, large_start = small_start + 1, large_start + 1", "not the crossing"),
+            ("...\nsmall_start = np.inf", "no crossing"),
+            ("...\nsmall_start, large_start = 3 * small_start, 3 * large_start", "no crossing"),  # rate 0.1
+            ("-1.7", "-2", "no crossing"),
+            ("...\nsmall_start, large_start = small_start + 1, large_start + 1", "no crossing"),
             ("...\nsmall_start = [small_start, large_start]", "two numbers"),
         ],
         "my_triplet": [
@@ -248,10 +250,11 @@ SLIPS = {
         ],
         "my_parity": [
             ("-=", "+=", "it is paid for: the sign"),
-            ("bmlab.from_bits", "bmlab.BoltzmannMachine", "want from_bits"),
+            ("bmlab.from_bits", "bmlab.BoltzmannMachine", "without from_bits"),
             ("b[wrong_sum] -=", "b[wrong_sum] = -", "u is in both sums"),
             ("-1, -2]", "-1, -1]", "a carry counts twice"),
             ("[4, 2, 3, 6]", "[4, 3, 2, 6]", "are right sums"),
+            ("[4, 2, 3, 6]", "[0, 2, 3, 6]", "costs 2.0 K"),
         ],
     },
     "10_attention_and_diffusion": {
@@ -416,7 +419,7 @@ SLIPS = {
         "my_layers_ais": [
             (" + m * np.log(2)", "", "4 log 2"),
             ("logaddexp(b, -b)", "logaddexp(b * model.temperature, -b * model.temperature)", "8 log(2 cosh(b/T))"),
-            ("log_w.max() + np.log(w.mean())", "log_w.mean()", "not log_w"),
+            ("log_w.max() + np.log(w.mean())", "log_w.mean()", "w is averaged"),
             (" / np.sqrt(chains)", "", "over sqrt(chains)"),
             ("w.std() / w.mean()", "log_w.std()", "not 1.1"),
             (
@@ -427,9 +430,9 @@ def my_layers_ais(model, v, steps, chains, rng):
 """,
                 "runs of v alone, not 0.9",
             ),
-            ("np.exp(-2 * b)", "np.exp(-2 * b * model.temperature)", "draw the start at T"),
-            ("bmlab.sweep(turned(at(new), v), s, rng.random(s.shape))[:, m:]", "s[:, m:]", "move at the new beta"),
-            ("turned(at(new)", "turned(at(old)", "move at the new beta"),
+            ("np.exp(-2 * b)", "np.exp(-2 * b * model.temperature)", "b/T draws s"),
+            ("bmlab.sweep(turned(at(new), v), s, rng.random(s.shape))[:, m:]", "s[:, m:]", "moves at the new beta"),
+            ("turned(at(new)", "turned(at(old)", "moves at the new beta"),
             ("turned(at(new), v), s, rng", "at(new), np.roll(s, v, axis=1), rng", "[:, m:]", "[:, :v]", "h first"),
         ],
     },

@@ -18,6 +18,7 @@ from .errors import in_plain_words
 READ_ONLY = "read-only"  # words in NumPy's error for an array that may not be changed
 WRITES = "{} writes into what it is given: begin with a copy, np.array(...)"
 COMPLEX = "{} returned a complex number: is there a root or a power of what is negative?"
+AGAIN = "{} gives another answer where the same is asked again: does it draw, or keep something from the last call?"
 ENDLESS = "{} calls itself without an end: write out what it returns"
 TEXTS = "{} returned texts, where numbers are asked for: take the quotes off"
 NO_FUNCTION = "{0} is {1}, where a function is asked for: def {0}{2}"
@@ -179,6 +180,9 @@ def in_shape(name: str, found: Any, right: Any) -> tuple[list[np.ndarray], list[
     pieces = list(found) if several and not isinstance(found, BoltzmannMachine) else [found]
     if any(np.asarray(as_number(one)).dtype == bool for one in pieces):
         raise WrongKind(TRUTH.format(name))
+    found_shapes, shapes = ([one.shape for one in side] for side in (arrays, wanted))
+    if several and found_shapes != shapes and sorted(found_shapes) == sorted(shapes):
+        raise WrongKind(f"{name} returned its parts in another order: {shape_of(wanted[0])} comes first")
     for k, one in enumerate(wanted):
         if arrays[k].size == one.size == 1:
             arrays[k] = arrays[k].reshape(one.shape)  # one number is one number
@@ -262,7 +266,7 @@ class Watched:
     """
 
     def __init__(self, name: str, function: Callable, right: Callable | None):
-        self.name, self.function, self.right, self.wrong = name, function, right, ""
+        self.name, self.function, self.right, self.wrong, self.asked = name, function, right, "", False
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         """Return the function's answer."""
@@ -275,6 +279,11 @@ class Watched:
                 raise
         self.wrong = self.wrong or WRITES.format(self.name) * (not all(map(same_bits, given, copies)))
         self.wrong = self.wrong or kind_error(self.name, found, printed.getvalue())
+        if not self.asked and not self.wrong:
+            with suppress(Exception), redirect_stdout(StringIO()):
+                again = inspect.unwrap(self.function)(*deepcopy(given), **deepcopy(named))
+                self.wrong = AGAIN.format(self.name) * (not equal(parts(found), parts(again)))
+        self.asked = True
         if self.right and not self.wrong:
             with suppress(Exception):
                 wanted = self.right(*deepcopy(given), **deepcopy(named))
@@ -305,7 +314,7 @@ def kind_of_slip(source: str, asked: Sequence[str], names: dict, solution: str =
     here = {}
     for name in asked:
         if name not in names:
-            return f"{name} is missing: run the cell that writes it"
+            return f"{name} is missing: run the cell that writes it, to its end"
         if callable(right.get(name)) and not callable(names[name]) and solution:
             takes = first_line(inspect.signature(right[name]).parameters)
             return NO_FUNCTION.format(name, describe(names[name]), takes)

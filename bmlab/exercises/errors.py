@@ -63,7 +63,10 @@ PLAIN = {
     r"all the input array dimensions .* index \d+ has size (\d+) and .* index \d+ has size (\d+)": (
         r"arrays of \1 and of \2 numbers along the other axis do not fit side by side"
     ),
-    r"setting an array element with a sequence\..*": "rows of an array are not equally long",
+    r"setting an array element with a sequence\..*": (
+        "things of several shapes do not make one array: a pair has two, x[0] and x[1]; rows are to be equally long"
+    ),
+    r"int too large to convert to float|math range error": "a number is too large for a float: add up logarithms",
     r"'numpy\.ndarray' object has no attribute '(\w+)'": r"an array has no .\1",
     r"'numpy\.ndarray' object is not callable": "( ) behind an array call it: [ ] takes a part of it",
     r"'(?:int|float|numpy\.float64)' object is not callable": "( ) behind a number call it: is a * missing?",

@@ -24,11 +24,12 @@ from ..checking.arrays import first_largest
 from ..estimate import Bounded
 from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine
-from .answers import DIGITS, STOPS, agree, close, equal, in_shape, labels_of, parts, returned
+from .answers import DIGITS, READ_ONLY, STOPS, agree, close, equal, in_shape, labels_of, parts, returned
 from .edits import edited
 from .shown import case, number, short, size
 
 MAX_RECORDED = 24  # questions of a test on which a slip is named
+BY_HAND = 12  # numbers in a call of a test that is shown
 ENOUGH = 3  # pairs of cases in which an argument must be seen to do nothing
 FEW_DIGITS = "{} is right to three digits, and all are asked for: return it without rounding, and no float32"
 
@@ -75,19 +76,22 @@ def slip(trial: Trial, source: str = "", more: list[list] | None = None) -> str:
 def named(trial: Trial, source: str = "") -> str:
     """Return the fault of a function in all of the cases tried, "" if it has no name here."""
     mine, right, tried = trial[:3]
+    if writes(mine, tried):
+        return "it writes into what it is given: begin with a copy, np.array(...)"
     which, found, wanted, it = first_wrong(trial)
     flat = [np.concatenate([np.ravel(one) for one in side]) for side in (found, wanted)]
     words = by_infinity(*flat) or by_ratio(*flat) or by_argument(found, wanted, tried, right)
     words = words or by_sum(found, wanted) or by_place(found, wanted) or by_quantity(found, wanted, tried, right)
     words = words or by_step(found, wanted, tried, right, which) or by_ignored(mine, right, tried)
     words = words or by_changed(found, tried, right, which)
-    words = words or by_edit(trial.typed, source)
+    if not words and (words := by_edit(trial.typed, source)):
+        it = "it"  # the slip may be in the source of another part
     words = words or by_simpler(mine, right, tried, which)
     return f"{it} {words}" if words else ""
 
 
 def named_in_test(test: str, asked: Sequence[str], names: dict, solution: str) -> str:
-    """Return the fault of a function in all calls of its test, "" if it has no name here.
+    """Return the fault of a function in all calls of its test, or else its smallest wrong call, if that is small.
 
     asked      the names of which the test asks
     names      what the notebook knows
@@ -105,7 +109,7 @@ def named_in_test(test: str, asked: Sequence[str], names: dict, solution: str) -
             trial = trial.on(calls[:MAX_RECORDED])
             if all(equal(*pair) for pair in trial.pairs):
                 return FEW_DIGITS.format(name) * (not all(equal(*pair, off=1e-9) for pair in trial.pairs))
-            if words := named(trial, solution):
+            if words := named(trial, solution) or small_example(trial):
                 return f"{name}: {words}"
     return ""
 
@@ -186,6 +190,20 @@ def single_states(tried):
     )
 
 
+def writes(mine, tried):
+    """Whether a function writes into an array that it is given, also if it takes that back before its end."""
+    for given in deepcopy(tried):
+        for array in (one for one in given if isinstance(one, np.ndarray)):
+            array.flags.writeable = False
+        try:
+            with redirect_stdout(StringIO()):
+                mine(*given)
+        except Exception as problem:
+            if READ_ONLY in str(problem):
+                return True
+    return False
+
+
 def by_infinity(found, wanted):
     """Words for an answer that is infinite although the right one is finite."""
     endless = np.isinf(found) & np.isfinite(wanted)
@@ -237,6 +255,8 @@ INSTEAD = {
     lambda x: (1 + x) / 2: "is half of what it should be and 1",
     lambda x: np.minimum(x, 1): "is never above 1, and should be",
     np.round: "is rounded to a whole number",
+    np.floor: "is rounded down to a whole number",
+    np.ceil: "is rounded up to a whole number",
     lambda x: np.round(x, 1): "is rounded to one digit behind the point",
     lambda x: np.round(x, 2): "is rounded to two digits behind the point",
     np.sign: "has the sign alone, and not the size",
@@ -569,12 +589,23 @@ def is_informative(right, cases, which):
     return False
 
 
-def example(trial):
-    """Words for an answer that is wrong in no way that is known: the smallest case, and both values."""
-    tried, (_, found, wanted, it) = trial.cases, first_wrong(trial)
+def small_example(trial):
+    """The words of example() if its numbers can be followed by hand, else ""."""
+    return example(trial) if sum(map(size, smallest(trial)[0])) <= BY_HAND else ""
+
+
+def smallest(trial):
+    """The smallest case in which an answer is wrong, and its place."""
+    tried, (_, found, wanted, _) = trial.cases, first_wrong(trial)
     wrong = [k for k in range(len(tried)) if not close(found[k], wanted[k])]
     place = min(wrong, key=lambda k: (sum(map(size, tried[k])), np.abs(wanted[k]).max(initial=0)))
+    return tried[place], place
+
+
+def example(trial):
+    """Words for an answer that is wrong in no way that is known: the smallest case, and both values."""
+    (_, found, wanted, it), (given, place) = first_wrong(trial), smallest(trial)
     off = np.unravel_index(first_largest(np.abs(found[place] - wanted[place])), wanted[place].shape)
     at = f" at place {tuple(map(int, off))}" if off else ""
     mine, ours = found[place][off], wanted[place][off]
-    return f"for {case(trial.right, tried[place])} {it} is {number(mine, ours)}{at}, and {number(ours, mine)} is right"
+    return f"for {case(trial.right, given)} {it} is {number(mine, ours)}{at}, and {number(ours, mine)} is right"

@@ -13,13 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..model import BoltzmannMachine
-from .answers import WrongKind, called_alike, equal, in_shape, returned, same_kind
+from .answers import AGAIN, WrongKind, called_alike, equal, in_shape, returned, same_kind
 from .hints import Trial, compiled, matches, slip, with_case
 
 CASES = 12  # that an answer is tried on
 EXTRA_CASES = 12  # that a wrong one is tried on, before its slip is named, and small ones, of which one is shown
-SMALLEST = 2  # the n of these
-AGAIN = "{} gives another answer where the same is asked again: does it draw, or keep something from the last call?"
+SMALLEST = (2, 3)  # the n of these: some slips show with three units only
 NOT_YET = "{} is not right yet: {}"
 SHARED = "{} writes over what it returned before: make a new array in each call"
 
@@ -126,7 +125,8 @@ def judge(
                 if words := known_slip(slips, right, tried, wanted + others, pairs):
                     return Verdict(NOT_YET.format(mine.__name__, words))
                 trial = Trial(mine, right, tried, wanted + others, pairs, typed)
-                small = [draw(right, kinds, rng, mine.__globals__, SMALLEST) for _ in range(EXTRA_CASES)]
+                sizes = SMALLEST * EXTRA_CASES
+                small = [draw(right, kinds, rng, mine.__globals__, n) for n in sizes]
                 return Verdict(NOT_YET.format(mine.__name__, slip(trial, source, small)))
         except WrongKind as problem:
             if words := known_slip(slips, right, tried, wanted + others, pairs, str(problem)):

@@ -51,11 +51,12 @@ def brief(value):
     if isinstance(value, Estimate):
         return f"an estimate of the means {brief(value.mean)} and the correlations {brief(value.corr)}"
     if isinstance(value, list) and all(isinstance(one, BoltzmannMachine) for one in value):
-        return f"{len(value)} machines"
+        each = "; ".join(map(brief, value)) if all(one.n < 3 for one in value) else ""
+        return each or f"{len(value)} machines"
     if isinstance(value, np.ndarray) and value.size > 8:
         return f"an array of shape {value.shape}"
     if isinstance(value, np.ndarray | float | list):
-        return str(np.round(value, 3).tolist())
+        return str((np.round(value, 3) + 0).tolist())
     return "a function" if callable(value) else describe(value)
 
 

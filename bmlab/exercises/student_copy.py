@@ -39,6 +39,7 @@ TAKEN_BACK = "\N{WHITE CIRCLE} {}: open again, since its answer fails now."
 HALF = "\N{BALLOT X} {} is missing: the cell above makes {} and no more."
 UNTRIED = "{} was not tried ({}): run the cells above first."
 WRONG = "\N{BALLOT X} {} The story goes on with the package's version."
+THEIRS = re.compile(r"\b(not|yours is|here) [-+]?\d")  # a test that shows the student's number
 LATER = "no fault is found here; the answer is marked later."
 UNCHECKED = (
     "tables/{}.checks is missing or damaged (unpack its zip again): a test still says what is wrong, "
@@ -330,7 +331,10 @@ def _verdict(about, error, names):
         slip = ""
         with suppress(Exception):  # only a help: the test has spoken
             slip = kind_of_slip(source, about["asked"], names, "" if failed else solution)
-        more = "" if slip or not failed else _named(about, names, solution)
+        is_own = len(about["ways"]) < 2  # an answer of a student's own is not to be compared with the course's
+        more = _named(about, names, solution) if failed and not slip and not is_own else ""
+        if more.endswith(" is right") and THEIRS.search(said):
+            more = ""
         digits = more in [FEW_DIGITS.format(name) for name in about["asked"]]
         slip = slip or (more if digits else said + f" ({more})" * bool(more))
     return f"\N{BALLOT X} {slip}", False
