@@ -51,8 +51,8 @@ def copy(notebook, request):
     if not copies.exists():
         working_copies.start(ROOT / "notebooks", copies, report=lambda words: None)
     notebook.page.set_viewport_size({"width": 1440, "height": 900})
-    notebook.open(f"first/{request.param}", "lab").panel("sessionContext.ready")
-    return notebook
+    yield notebook.open(f"first/{request.param}", "lab").panel("sessionContext.ready")
+    notebook.shut_down()  # the next test of this notebook begins in a kernel of its own
 
 
 @pytest.mark.parametrize("copy", NOTEBOOKS, indirect=True)
