@@ -16,10 +16,10 @@ Choosing for each rule and kind of copies, every setting of its grid below is ju
 Testing  with this setting, learn from all 1000; read the 797 once for each of the SEEDS, with log Z by ais(), and
          beside it by mean_field() and tap() of the same machines.  Nothing is chosen after that.
 
-What this cannot undo: the half pixel, the 48 hidden units and the falling, averaged rate come from colleagues who had
-seen test errors of related recipes.  The ranges of the grids, and four moved copies where eight did no better, come
+This cannot be undone: the half pixel, the 48 hidden units and the falling, averaged rate come from colleagues who had
+seen test errors of related recipes.  The ranges of the grids, and four moved copies because eight did no better, come
 from earlier looks at folds of the same 1000.  The file is in the order of its printed forms: 768 of the 797 test images
-are on forms that none of the 1000 is on.
+are on forms without any of the 1000.
 
 Columns of 09_digits.csv: rule, copies, seed, log_z (the method; empty for peers, which need none), errors (of 797),
 cv_errors (of 1000, at the chosen setting, with that log Z), stderr (of log Z, the largest of the ten), low and high
@@ -93,7 +93,7 @@ def closed_form(images, rng, noise, pseudocount, invert):
 
 
 def pseudolikelihood(images, rng, penalty):
-    """L2 (half of what is listed), and two imagined images, all ink and all paper: no pixel may be constant."""
+    """L2 (half of the listed penalty), and two imagined images, all ink and all paper: no pixel may be constant."""
     ink = np.ones((1, 64))
     return bmlab.pseudolikelihood(np.vstack([images, ink, -ink]), penalty=penalty / 2).model
 

@@ -3,7 +3,7 @@
     OPENBLAS_NUM_THREADS=1 python notebooks/tables/magnet.py          # rewrites 03b_magnet.csv beside it, minutes
 
 The machine is the magnet of notebook 03b: 4 x 4 units with weights of +1, and a bias for all, 0.05 or none.  Each row
-is a way to sample it, from scattered starts, and how much of it was done:
+is a way to sample it, from scattered starts, and the amount of work:
 
     bias, way            the machine, and temper, long chains, few chains or short chains (the last three: gibbs)
     chains, sweeps       of temper: replicas, six in each of forty ladders

@@ -8,9 +8,9 @@ Protocol, fixed before the test images were read: bmlab.data.mnist() has 4,000 i
 of SETTINGS with the fewest errors is kept (of equals the first), a machine a digit is learnt anew from all 4,000, and
 the test images are read once.  "Shifts": each image is learnt five times, as it is and moved by a pixel each way.
 Visible-only rules choose their setting without shifts and keep it with them; the restricted machines choose with.
-What was not so fixed: some 25 settings were tried on the same 800 before SETTINGS were, so held_out flatters; the
-peers' rows with shifts were added after the first test counts had been seen; and the rows of noise 0.1, which the 800
-did not choose, are read on the test images to show what a poor log Z does.
+Not so fixed: some 25 settings were tried on the same 800 before SETTINGS were, so held_out flatters; the peers' rows
+with shifts were added after the first test counts had been seen; and the rows of noise 0.1, which the 800 did not
+choose, are read on the test images to show the effect of a poor log Z.
 The rules:
 
     independent         pixels without couplings, with two imagined images; log Z is exact
@@ -20,16 +20,16 @@ The rules:
     restricted          bmlab.pcd; the setting is the number of hidden units
     logistic regression, nearest neighbours, support vectors: peers from scikit-learn, chosen without shifts
 
-Columns of 09_mnist.csv: rule, shifts, setting, seed; log_z, which log Z the ten energies were read with; errors of the
+Columns of 09_mnist.csv: rule, shifts, setting, seed; log_z, the log Z of the ten energies; errors of the
 1,000, held_out (errors of the 800, by machines learnt from 3,200), and stderr, the largest of ten by ais.  log_z is
 
-    ais         what counts.  The model is judged as it is
+    ais         the one that counts.  The model is judged as it is
     data's -F   minus the mean-field free energy at the means of the data, as the closed form suggests
     mean field  the bound by bmlab.mean_field
     calibrated  ais plus one number a digit, fitted to the labels of the 800 (so its held_out flatters): no log Z
 
 Columns of 09_mnist_log_z.csv: rule, shifts, setting, digit, and log Z by each method; "short" is ais with a quarter of
-the temperatures.  Where ais and short differ by more than their errors say, the errors are too small.
+the temperatures.  If ais and short differ by more than their errors say, the errors are too small.
 """
 
 import csv

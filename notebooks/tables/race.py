@@ -5,16 +5,16 @@
 The machines: the summit of notebook 05, of 15 units; a glass of 20 at T = 0.3; 200 units that repel each other by 1/200
 at T = 1.5, whose states depend on their sum alone, so that log Z is a sum of 201 terms.  The columns of 05b_race.csv:
 
-    machine, way, effort   which, by what, and of how much: sweeps of 100 chains, starts, or temperatures
+    machine, way, effort   the machine, the method, and its number of sweeps of 100 chains, starts, or temperatures
     seconds                of processor, the least of three calls after one that is not counted
-    log_z, moments         how far log Z is off (of the states visited: their bound), and all means and correlations of
-                           pairs, root mean square; empty if a way does not give it
+    log_z, moments         the error of log Z (of the states visited: of their bound), and of all means and correlations
+                           of pairs, root mean square; empty if a way does not give it
 
     one by one     a loop over the states in Python, which adds up their weights and moments
     table          bmlab.plain.brute_force: the same sum, over a table of all states
     exact          bmlab.exact: the same sum, its work shared between states
     mean field     bmlab.mean_field from 1, 5 or 20 starts, as a student calls it
-    bare loop      its fixed point, bound and linear response in a compiled loop: what the arithmetic takes
+    bare loop      its fixed point, bound and linear response in a compiled loop: the time of the arithmetic alone
     ais, temper    by steps of 100 walks, and sweeps of 10 ladders
 
 05b_cold.csv has log Z of glasses of 100 units at T = 0.3, of four seeds: four answers of about the same processor time

@@ -7,7 +7,7 @@ six temperatures.  The columns of the table:
 
     temperature, rows, seed   of the samples
     method    mean field, tap, bethe: the closed forms; pseudolikelihood; maximize: maximum likelihood
-    error     |W - W_true/T| / |W_true/T| of the learned weights, Frobenius norm, to three digits; empty where a method
+    error     |W - W_true/T| / |W_true/T| of the learned weights, Frobenius norm, to three digits; empty if a method
               refuses the samples, or says that the maximum is at infinity
 """
 

@@ -1,4 +1,4 @@
-"""The shifter of Hinton and Sejnowski (1986), Parallel Distributed Processing 1, chapter 7: which way was it shifted?
+"""The shifter of Hinton and Sejnowski (1986), Parallel Distributed Processing 1, chapter 7: to which side?
 
     python notebooks/tables/shifter.py      # rewrites 07_shifter.csv, 07_shifter.npz and 07_taught.csv, in a minute
 
@@ -12,18 +12,18 @@ V2 are then clamped, hidden units summed out in closed form, and the most probab
 The columns of the table:
 
     trained, steps, seed    on all cases, or on four fifths of them, drawn by the seed
-    asked                   all cases; or, where a fifth is held out, the cases trained on, or those held out
+    asked                   all cases; or, if a fifth is held out, the cases trained on, or those held out
     on                      number of units on in V1
-    cases, right            how many there are, and how many are named rightly
-    best                    the same of the best guess there is: 1/c a case where c shifts lead from this V1 to this V2
+    cases, right            the number of cases, and of those named rightly
+    best                    the same of the best possible guess: 1/c a case if c shifts lead from this V1 to this V2
                             (all cases being equally likely; a machine trained on some of them may lean towards those)
 
 07_shifter.npz is a machine of the table: all cases, 3000 steps, seed 0; bmlab.load reads it.
 
-07_taught.csv asks if a machine has a rule or a list: taught a share of the cases, drawn by the seed, 3000 steps, what
-part of the other cases does it name rightly, and what part does a vote of the taught ones name (`list`)?
+07_taught.csv asks if a machine has a rule or a list: it is taught a share of the cases, drawn by the seed, 3000 steps;
+then which part of the other cases does it name rightly, and which part does a vote of the taught ones name (`list`)?
 
-Another kind of processor rounds its sums otherwise, and after thousands of steps of chains a few counts are others.
+Another kind of processor rounds sums differently, and after thousands of steps of chains a few counts differ.
 """
 
 import csv
@@ -58,7 +58,7 @@ def log_weight(model, v):
 
 
 def chances(model, cases):
-    """p(shift | V1, V2) of the three shifts, for cases (N, 19) whose V3 is not looked at: shape (N, 3)."""
+    """p(shift | V1, V2) of the three shifts, for cases (N, 19), of which V3 is not used: shape (N, 3)."""
     answers = 2 * np.eye(3) - 1
     known = np.broadcast_to(cases[:, None, :-3], (len(cases), 3, cases.shape[1] - 3))
     log_p = log_weight(model, np.concatenate([known, np.broadcast_to(answers, (len(cases), 3, 3))], -1))
@@ -105,7 +105,7 @@ def examined(task):
 def named(seed, share):
     """The part of the other cases that a machine names rightly after learning a share of them, and that of their vote.
 
-    In the vote each taught case counts exp(-d), where d bits of V1 and V2 differ.
+    In the vote each taught case counts exp(-d), if d bits of V1 and V2 differ.
     """
     data = bmlab.data.shifter().data
     kept = np.zeros(len(data), bool)

@@ -123,7 +123,7 @@ def text_of(machine) -> str:
 
 
 def plain(text: str) -> Any:
-    """Return the value that was packed: data only, whoever wrote the text; TypeError or ValueError for other texts."""
+    """Return the value that was packed: only data, even if the text is forged; else TypeError or ValueError."""
     return value_of(json.loads(text))
 
 
@@ -186,7 +186,7 @@ def as_number(name: str, value: Any) -> Any:
 
 
 def oddity(name: str, value: Any, how: str = "a value") -> str:
-    """Return what is odd about an answer whatever its test asks for: it is None, or has few digits; else "".
+    """Return the oddity of an answer, independent of its test: it is None, or has few digits; "" if there is none.
 
     how    "a value", or "returned" by a function, or "printed", if it printed something, too
     """
@@ -206,7 +206,7 @@ class Failed(BaseException):
 
 
 def attempt(action, seconds: float, wall: float = 0):
-    """Return (what an action returns, None), or (None, {"kind", "words"}) of how it failed.
+    """Return (the result of an action, None), or (None, {"kind", "words"}) if it failed.
 
     `seconds` of the processor are all it gets, and `wall` by the clock (0: no limit), however busy the machine is.
     """
@@ -259,7 +259,7 @@ class Function:
 
 
 def map_in_one_message(function, *lists):
-    """Do what map() does; a function of the student's gets all arguments in one message."""
+    """Do the same as map(); a function of the student's gets all arguments in one message."""
     if isinstance(function, Function):
         return iter(function.many([(given, {}) for given in zip(*lists, strict=False)]))
     return map(function, *lists)
@@ -290,10 +290,10 @@ class Cells:
         self.given_out = {}
         self.numbers: dict[str, Any] = {}  # values that hold one number -> that number
         self.takes_numbers = self.may_be_numbers = False
-        self.odd = ""  # what is odd about the answers of the present test, see oddity()
+        self.odd = ""  # the oddity of the answers of the present test, see oddity()
 
     def run(self, source):
-        """Run a cell; return how it failed, and what it printed."""
+        """Run a cell; return its error and its printed text."""
         page = Page()
         with redirect_stdout(page), redirect_stderr(page):
             left_out, error = attempt(lambda: self.statements(python(source)), self.seconds, self.wall)
@@ -303,7 +303,7 @@ class Cells:
     def statements(self, cell: ast.Module) -> dict | None:
         """Run a cell, but for statements that need a package, a file or a network that is not here; say the first."""
         first, lost, run = None, set(), exec
-        compile(cell, "cell", "exec")  # nothing is run of what is no Python
+        compile(cell, "cell", "exec")  # if it is no Python, nothing is run
         steps = [compile(ast.Module([statement], []), "cell", "exec") for statement in cell.body]
         for statement, step in zip(cell.body, steps, strict=True):
             try:
@@ -421,8 +421,8 @@ class Cells:
 
 
 def limit_processes(user: int, tasks: int) -> None:
-    """Become a user (0: stay who one is) that may have no more than so many processes and threads."""
-    import resource  # not on Windows: nobody grades there, but slicing reads cells
+    """Become a user (0: remain the same) that may have at most `tasks` processes and threads."""
+    import resource  # not on Windows: no grading there, but slicing reads cells
 
     if user:
         for folder in "/tmp", "/dev/shm", "/course", os.environ.get("HOME", "/tmp"):

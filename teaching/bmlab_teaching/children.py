@@ -19,7 +19,7 @@ START = "forkserver"  # a copy of this process would begin with its address spac
 
 
 class Work(NamedTuple):
-    """A task: function(*given), whose answer JSON can hold; `key` says whose it is."""
+    """A task: function(*given), with an answer that JSON can hold; `key` is its owner."""
 
     key: Any
     function: Callable[..., Any]

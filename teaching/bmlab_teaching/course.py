@@ -28,9 +28,9 @@ SHOWN = 2000  # characters of a hint, and of an answer's output
 
 
 class Check(NamedTuple):
-    """So many points for a number of statements with an assert, one after the other (0: all there are).
+    """Points for a number of consecutive statements with an assert (0: all statements).
 
-    unseen    more of them, which no copy has: what the copy shows is not enough to know by heart
+    unseen    more asserts, which no copy has, so that an answer cannot pass by repeating the visible numbers
     """
 
     name: str
@@ -40,7 +40,7 @@ class Check(NamedTuple):
 
 
 class Test(NamedTuple):
-    """A test cell: its source, with what is unseen; the part that a copy shows; the names it needs; its checks."""
+    """A test cell: its source, with the unseen asserts; the part that a copy shows; the names it needs; its checks."""
 
     source: str
     shown: str
@@ -97,7 +97,7 @@ def checks_of(cell: NotebookNode) -> list[Check]:
 
 
 def test_of(cell: NotebookNode, made: frozenset[str]) -> Test:
-    """Return the test of a cell, for an answer that makes names: what is unseen stands at the end of its check."""
+    """Return the test of a cell, for an answer that makes names: unseen asserts stand at the end of their check."""
     lines, rest, parts, checks, begin = cell.source.splitlines(), iter(ast.parse(cell.source).body), [], [], 0
     for check in checks_of(cell):
         seen, end = 0, begin

@@ -1,7 +1,7 @@
 """Deliveries: the sender of each file. The outermost name is the sender, and nothing inside changes that.
 
-A delivery is a folder, or a zip of one, as a platform makes it. Its outermost names are read here; what students made
-is opened in a process of its own (reading.py).
+A delivery is a folder, or a zip of one, as a platform makes it. Its outermost names are read here; the students' own
+files are opened in a process of its own (reading.py).
 """
 
 import hashlib
@@ -93,7 +93,7 @@ def name_in_zip(about: zipfile.ZipInfo) -> str:
 
 
 def own_name(name: str) -> str:
-    """The name that a student gave to a file, without what a platform wrote before it."""
+    """The name that a student gave to a file, without the platform's prefix."""
     found = next((match for match in (one.match(name) for one in PLATFORMS) if match), None)
     return name[found.end() :].lstrip("_ ") or name if found else name
 
@@ -139,8 +139,8 @@ def outermost(delivery: Path) -> list[Outer]:
 def platform_of(names: Collection[str], roster: Roster | None) -> re.Pattern | None:
     """Return the one platform that speaks for a delivery: it wrote most of the outermost names.
 
-    Of several it is the one that wrote whole names of folders, or whose people are in the roster, or that needs the
-    least of each name: what comes behind is a student's choice.
+    Of several it is the one that wrote whole names of folders, or has its people in the roster, or needs the least of
+    each name: the rest of a name is a student's choice.
     """
 
     def fits(pattern: re.Pattern) -> tuple[int, int, int, int]:
@@ -162,8 +162,8 @@ def name_and_number(match: re.Match) -> tuple[str, str]:
 def usernames(heads: Collection[str], roster: Roster | None) -> dict[str, str]:
     """Return the username at the end of each "assignment_username".
 
-    With a roster it is the longest that is there; else the part after the last "_", or, if several share that,
-    what follows the words that all begin with.
+    With a roster it is the longest that is there; else the part after the last "_", or, if several share that, the
+    rest after the words that all begin with.
     """
     parts = {head: head.split("_") for head in heads}
     differing = next((place for place, words in enumerate(zip(*parts.values(), strict=False)) if len({*words}) > 1), 0)
@@ -176,7 +176,7 @@ def usernames(heads: Collection[str], roster: Roster | None) -> dict[str, str]:
 
 
 def senders(delivery: Path, notebooks: Collection[str], roster: Roster | None = None) -> list[Sender]:
-    """Return who sent anything. The platform's number tells them apart, else the name, in small letters."""
+    """Return all senders. The platform's number tells them apart, else the name, in small letters."""
     outer = outermost(delivery)
     names = [f"{one.name}/" if one.is_folder else one.name for one in outer]
     platform = platform_of(names, roster)

@@ -1,7 +1,7 @@
 """Grade the submissions: read and run each student in processes of their own, keep the results, write them down.
 
 Before anybody is graded the solution is, and null answers are: it must score full marks here, and they nothing
-(proofs.py). What was graded and has not changed is not read or run again.
+(proofs.py). Notebooks that were graded and have not changed are not read or run again.
 """
 
 import json
@@ -40,7 +40,7 @@ class Row:
     name: str
     sent: str = ""
     outer: dict[str, str] = field(default_factory=dict)  # notebook -> the outermost name that it came under
-    doubts: list[str] = field(default_factory=list)  # of who it is
+    doubts: list[str] = field(default_factory=list)  # about the identity
     remarks: list[str] = field(default_factory=list)
     notebooks: dict[str, dict] = field(default_factory=dict)
 
@@ -65,7 +65,7 @@ class Copy(NamedTuple):
 
 
 def load(folder: Path) -> dict[str, Row]:
-    """Return key -> row of all students who were ever graded into a folder, in their order."""
+    """Return key -> row of all students that were ever graded into a folder, in their order."""
     rows = [Row(**json.loads(path.read_text(encoding="utf-8"))) for path in folder.glob("*.json")]
     for name, about in [pair for row in rows for pair in row.notebooks.items()]:
         if not {"verdicts", "problem"} & about.keys():

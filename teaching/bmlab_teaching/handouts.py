@@ -35,7 +35,7 @@ def package_files(root: Path) -> dict[str, bytes]:
 
 
 def write_zip(target: Path, files: Mapping[str, str | bytes]) -> None:
-    """Write a zip of name -> bytes in one folder; the same files give the same zip, whatever the clock says."""
+    """Write a zip of name -> bytes in one folder; the same files give the same zip at any time."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
             archive.writestr(zipfile.ZipInfo(f"{FOLDER}/{name}"), content, zipfile.ZIP_DEFLATED)

@@ -1,7 +1,7 @@
 """Run a submission: its cells in one sandbox, the tests in another, in which no code of the submission ever ran.
 
-What an answer makes is carried over as data, and a function is called through this process, which looks at nothing.
-Where the submission's process ends, it is started again without the cell that ended it: five such cells cost no other.
+The values of an answer are carried over as data, and a function is called through this process, which reads nothing.
+If the submission's process ends, it is started again without the cell that ended it: five such cells cost no other.
 """
 
 import re

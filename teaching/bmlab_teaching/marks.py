@@ -32,7 +32,7 @@ class Nobody(NamedTuple):
 class Line:
     """A student's marks: points of each exercise, None if a person has to read it; notebooks not sent are left out.
 
-    doubts    what a teacher should look at
+    doubts    remarks for the teacher to check
     remarks   all else
     group     those whom the roster lets work together
     """
@@ -53,7 +53,7 @@ class Line:
 
 
 def read_hands(path: Path, rows: Iterable[Any], handouts: Mapping[str, Handout]) -> Hands:
-    """Return the entries of by_hand.csv, in any spreadsheet's format; ValueError for entries of nobody."""
+    """Return the entries of by_hand.csv, in any spreadsheet's format; ValueError for entries of unknown students."""
     head, *body = read_table(path).cells if path.exists() else [list(NEEDED)]
     if not {*NEEDED} <= {*head}:
         raise ValueError(f"{path} has no columns id, notebook, exercise and points; OUT= is the folder of the marks")
@@ -176,7 +176,7 @@ def is_blank(about: Mapping) -> bool:
 
 
 def shortcuts(handout: Handout, about: Mapping) -> list[tuple[Exercise, list[str]]]:
-    """The exercises whose answer calls functions of the package that the solution does not call; and which.
+    """The exercises with an answer that calls functions of the package, but not the solution; and these functions.
 
     If answers share a cell, each may call the functions of the others' solutions.
     """
@@ -219,7 +219,7 @@ def write_tables(
 ) -> list[str]:
     """Write grades.csv, by_hand.csv, class.html, a feedback page a notebook, and these once more as the platform's.
 
-    With a roster upload.csv is that table with the marks of all who are certain and wholly read. Return messages
+    With a roster upload.csv is that table with the marks of students who are certain and wholly read. Return messages
     about that.
     """
     from .pages import class_page, feedback

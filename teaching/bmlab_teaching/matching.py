@@ -1,9 +1,9 @@
 """Matching of returned cells with the exercises: each answer at its place, with the cells that it needs.
 
-Cells are found by grade_id; where an editor took the metadata away, by the question above and the names that an answer
+Cells are found by grade_id; if an editor removed the metadata, by the question above and the names that an answer
 makes. Answers in several parts (a cell was split) are put together again, second copies that are blank are dropped,
-and a cell of the handout that was deleted comes back where something needs what it makes. Tests are never taken from
-what came back, only their places.
+and a cell of the handout that was deleted comes back if another cell needs its names. Tests are never taken from a
+submission, only their places.
 """
 
 import ast
@@ -177,7 +177,7 @@ def plan(handout: Handout, cells: Sequence[Cell]) -> Plan:
                 placed.append((here[name], Cell("code", solved, "")))
             if is_left and elsewhere:  # the stub comes before: it takes nothing back
                 placed.append((min(here[name], (elsewhere[0][0], -0.1)), Cell("code", parts[name], "")))
-            elif one.tests or not is_left:  # without the decorator, whose import takes 3 s to no end
+            elif one.tests or not is_left:  # without the decorator: its import takes 3 s and is not needed
                 placed.append((here[name], Cell("code", parts[name].replace(BLANK, ""), name)))
             behind = max([here[name], *elsewhere])
             placed += [((max(last.get(test, -1), behind[0]), 0.5), Cell("test", "", test)) for test in tests]

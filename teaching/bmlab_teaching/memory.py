@@ -1,10 +1,10 @@
-"""A wall around a submission's memory, in whatever form its process has it.
+"""A wall around a submission's memory of every kind.
 
 Memory that no process maps is in no process's size: a file of memfd_create, a detached segment of System V, a folder
-in memory that was mounted in a new namespace of users, a set of semaphores, what lies in a socket. A cgroup counts all
+in memory that was mounted in a new namespace of users, a set of semaphores, data in a socket. A cgroup counts all
 of it, if systemd makes one (MemoryMax). Else each process has a limit of its address space, the watch of sandbox.py
-sums processes and folders, and a filter of system calls (seccomp, a program of classic BPF) refuses what makes memory
-that neither sees.
+sums processes and folders, and a filter of system calls (seccomp, a program of classic BPF) refuses calls that make
+memory that neither sees.
 Source: Linux, Documentation/userspace-api/seccomp_filter.rst; numbers of its syscall_64.tbl and asm-generic/unistd.h.
 """
 
@@ -29,7 +29,7 @@ NUMBERS = {  # of the processor, as the kernel calls it: its mark in a filter, a
 }
 NEW_USERS = 0x10000000  # CLONE_NEWUSER, in the first argument of unshare and clone
 LOAD, EQUAL, AT_LEAST, ANY_OF, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # instructions of BPF
-CALL, PROCESSOR, FIRST = 0, 4, 16  # where a filter finds the number of a call, the processor, the first argument
+CALL, PROCESSOR, FIRST = 0, 4, 16  # offsets of the number of a call, the processor, the first argument
 ALLOW, KILL, REFUSE = 0x7FFF0000, 0x80000000, 0x00050000
 OTHER_TABLE = 0x40000000  # calls of x86_64 from here on are the same ones in 32 bits (x32)
 MANY = 64  # MB that a trial takes, behind a wall of half as many
@@ -43,7 +43,7 @@ NO_WALL = (
 def seccomp_filter(machine: str) -> bytes:
     """Return a program of BPF that refuses CALLS, of which clone and unshare only for new users; b"" if none is known.
 
-    clone3 keeps its flags where a filter cannot look: it is said to be missing, and libraries go on with clone.
+    clone3 keeps its flags out of a filter's reach: the filter reports it as missing, and libraries go on with clone.
     """
     if machine not in NUMBERS:
         return b""
@@ -93,7 +93,7 @@ def holds(command: Sequence[str], taking: str, files: Sequence[int] = ()) -> boo
 
 
 def in_folders(process: psutil.Process, folders: Mapping[str, int]) -> int:
-    """Return the bytes in folders in memory, {place: its size in MB}, where a process sees them: 1 KB more a file."""
+    """Return the bytes in folders in memory, {place: its size in MB}, as a process sees them: 1 KB more a file."""
     total = 0
     for place, megabytes in folders.items():
         with suppress(OSError):  # the process is over

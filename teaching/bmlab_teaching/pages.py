@@ -52,7 +52,7 @@ def formula(body: str, display: str) -> str:
     """Return a formula in MathML, or as it was written if that fails."""
     try:
         return convert(body, display=display)
-    except Exception:  # whatever a parser of a language without a grammar stumbles over
+    except Exception:  # any error: the parser is of a language without a grammar
         return f"<code>{escape(body)}</code>"
 
 
@@ -185,7 +185,7 @@ def equal(lines: Sequence[Any], handouts: Mapping[str, Handout]) -> list[tuple[l
 
 
 def about_notebook(handout: Handout, lines: Sequence[Any]) -> dict:
-    """Return the class page's row of one notebook; an average is of those whose answer is read."""
+    """Return the class page's row of one notebook; an average is over the answers that were read."""
     items = []
     for one in handout.graded:
         key, hints = (handout.name, one.answer), Counter()

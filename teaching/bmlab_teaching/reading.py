@@ -1,6 +1,6 @@
 """A student's files as they came, in folders and in zips; run in a process with limits of its own.
 
-Zips are read in memory and never unpacked, so no path in them leads anywhere. What they hold is counted over all of a
+Zips are read in memory and never unpacked, so no path in them leads anywhere. Their content is counted over all of a
 delivery.
 """
 
@@ -98,7 +98,7 @@ class Reader:
                     data += part if len(data) <= MAX_FILE_BYTES else b""
         except TooMuch:
             raise
-        except Exception as problem:  # passwords, methods that nobody has, damage: whatever a zip can be
+        except Exception as problem:  # passwords, unknown methods of compression, damage
             yield File(parts[-1], b"", f"it cannot be read out of its zip ({problem})"[:300], when)
             return
         yield from self.opened(parts[-1], bytes(data), when, depth)

@@ -1,7 +1,7 @@
-"""A platform's own table of a class: who is in it, who is missing, and the same table with the marks filled in.
+"""A platform's own table of a class: its students, the missing ones, and the same table with the marks filled in.
 
-It is Moodle's grading worksheet, or what the gradebook of Moodle or Canvas exports, as it was downloaded. What stands
-left of the column of marks says who somebody is, in any language.
+It is Moodle's grading worksheet, or the export of Moodle's or Canvas's gradebook, as it was downloaded. The columns
+left of the marks identify a student, in any language.
 """
 
 import json
@@ -18,7 +18,7 @@ from typing import Any
 from .spreadsheets import Table, read_table
 
 TAKES_MARKS = re.compile(r"Grade$|.*\((?:\d+|Real)\)$")  # of Moodle's worksheet; an assignment of Canvas or Moodle
-GROUP = re.compile(r"groups?$", re.IGNORECASE)  # the head of a column that says who works together
+GROUP = re.compile(r"groups?$", re.IGNORECASE)  # the head of a column of groups
 POINTS_POSSIBLE = "Points Possible"  # begins the line of Canvas with the most that an assignment gives
 
 
@@ -43,22 +43,22 @@ class Roster:
 
     @cached_property
     def people(self) -> dict[int, list[str]]:
-        """Line -> the identity of its student, left of the marks; the head and Canvas' line of points are nobody."""
+        """Line -> the identity of its student, left of the marks, without the head and Canvas' line of points."""
         short = [""] * self.column  # a line may end before that column
         lines = {line: (row + short)[: self.column] for line, row in enumerate(self.table.cells) if line}
         for row in lines.values() if self.group < self.column else ():
-            row[self.group] = ""  # a number there is nobody's own
+            row[self.group] = ""  # a number there does not identify a student
         return {line: row for line, row in lines.items() if any(row) and not row[0].strip().startswith(POINTS_POSSIBLE)}
 
     @cached_property
     def group(self) -> int:
-        """The place of the column that says who works together; behind all columns if there is none."""
+        """The index of the column of groups; behind all columns if there is none."""
         head = self.table.cells[0]
         return next((place for place, cell in enumerate(head) if GROUP.match(cell.strip())), len(head))
 
     @cached_property
     def groups(self) -> dict[int, str]:
-        """Line -> the group of its student, for all who are in one."""
+        """Line -> the group of its student, for all students in a group."""
         found = {line: "".join(self.table.cells[line][self.group : self.group + 1]).strip() for line in self.people}
         return {line: group for line, group in found.items() if group}
 
@@ -82,7 +82,7 @@ class Roster:
         return next((found[plain(name)] for found in self.names if found.get(plain(name))), set())
 
     def settle(self, rows: Iterable[Any]) -> tuple[dict[str, int], dict[str, str]]:
-        """Return key -> line of who is certain, and key -> a sentence of who is not (grading.Row)."""
+        """Return key -> line of the certain students, and key -> a sentence on each of the others (grading.Row)."""
         rows = list(rows)
         numbers = {row.key: row.id.lstrip("0") for row in rows if row.key == f"# {row.id}"}
         columns = [{number_in(row[place]): line for line, row in self.people.items()} for place in range(self.column)]
@@ -106,9 +106,9 @@ class Roster:
         return {claimants[0].key: line for line, claimants in claims.items() if len(claimants) == 1}, doubts
 
     def absent(self, rows: Iterable[Any], marked: Iterable[int] = ()) -> list[str]:
-        """The names of those that nothing came from; who may be one of the uncertain is not among them.
+        """The names of students who sent nothing, without those who may be one of the uncertain.
 
-        marked    lines of those whose group sent something
+        marked    lines of students with a group that sent something
         """
         rows = list(rows)
         settled, doubts = self.settle(rows)

@@ -1,8 +1,8 @@
-"""A process that nobody trusts, in bubblewrap: one request at a time, within limits.
+"""An untrusted process in bubblewrap: one request at a time, within limits.
 
 bubblewrap makes namespaces (users, processes, network, all there are) without rights, over a file system that holds
 Python with its packages, bmlab and the tables, read-only, and small folders in memory. This package is not in it. No
-limit on the number of processes binds root, so where root grades, each submission runs as a user of its own.
+limit on the number of processes binds root, so if root grades, each submission runs as a user of its own.
 """
 
 import json
@@ -35,9 +35,9 @@ SCRATCH = {"/tmp": 200, HOME: 200, "/course": 50, "/dev/shm": 100}  # folders in
 PROCESSES = 64  # the most that may be started
 LINE = 2**26  # bytes of an answer
 LOOK = 0.5  # seconds between looks
-IDLE = 60  # seconds by the clock in which a request may use next to nothing of the processor: what sleeps is stopped
+IDLE = 60  # seconds by the clock that a request may spend asleep; then it is stopped
 NAMESPACES = ["ipc", "pid", "net", "uts", "cgroup-try"]
-BUS = "XDG_RUNTIME_DIR"  # where systemd-run finds the system, and a submission nothing
+BUS = "XDG_RUNTIME_DIR"  # by which systemd-run finds the system; a submission does not get it
 TASKS = 4 * PROCESSES  # of processes and threads, a limit of the system itself
 THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
 MISSING = (
@@ -60,7 +60,7 @@ class Limits(NamedTuple):
     """Limits of a notebook: processor seconds, of which a cell gets a fifth, and memory.
 
     warm    a folder of caches that warm_home made
-    wall    seconds by the clock, for what sleeps; no load of the machine comes near it
+    wall    seconds by the clock, for processes that sleep; far more than a busy machine needs
     grouped whether the system counts the memory of each process with all that it started (see memory.py)
     """
 
@@ -127,7 +127,7 @@ def bubblewrap(*more: str) -> list[str]:
 
 
 def own_user() -> list[str]:
-    """Return the user that cells.py becomes, which runs nothing else (0: it stays who it is), and its most tasks."""
+    """Return the user that cells.py becomes, which runs nothing else (0: it stays the same), and its limit of tasks."""
     return [str(0 if os.geteuid() else random.randrange(2**30, 2**31)), str(TASKS)]
 
 
@@ -150,7 +150,7 @@ def warm_home(folder: Path, trust: bool) -> None:
 class Sandbox:
     """cells.py in the sandbox.
 
-    share   what one answer may take of the seconds and of the wall, should nothing inside end it
+    share   the part of the seconds and of the wall that one answer may take, if nothing inside ends it
     until   when it ends by the clock
     beside  a folder of files that stand beside the notebook, to be read only; "" for none
     spent   processor seconds that were used before, of those in `limits`
@@ -159,7 +159,7 @@ class Sandbox:
     def __init__(self, tables: Iterable[str], limits: Limits, *, share=1.0, until=inf, spent=0.0, beside=""):
         self.limits, self.share = limits, share
         self.until, self.spent = until, spent
-        self.ended, self.deciding = "", threading.Lock()  # held by whoever begins or ends a request
+        self.ended, self.deciding = "", threading.Lock()  # held while a request begins or ends
         self.begun = spent, monotonic()  # processor time and clock at the last request
         self.working = False  # whether a request waits for its answer
         stack = ExitStack()

@@ -1,8 +1,8 @@
 """Program slicing: the statements that a grade needs, each name followed from its use to its definition.
 
-The story around the exercises takes up to a minute of processor time, and no test looks at most of it. What a student
-wrote or changed is always run; of the handout's own cells those statements only that make or change a name which
-something run needs. What only prints or draws is left out, and with it the imports that nothing else uses.
+The story around the exercises takes up to a minute of processor time, and no test looks at most of it. A student's
+own lines and changes are always run; of the handout's own cells only the statements that make or change a needed name.
+Statements that only print or draw are left out, and with them the imports that nothing else uses.
 """
 
 import ast
@@ -61,7 +61,7 @@ def stored_and_loaded(code: CodeType) -> tuple[set[str], set[str]]:
 
 
 def touched(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names whose values a statement changes without making them: x[0] = 1, x.append(1), rng.
+    """Yield the names of the values that a statement changes without making them: x[0] = 1, x.append(1), rng.
 
     If nothing takes their result, NumPy's functions and those without a dot change their arguments.
     """
@@ -97,7 +97,7 @@ def needed_cells(
 ) -> tuple[dict[int, str], set[str]]:
     """Return the statements to run, by the place of their cell, and the names that nothing before makes.
 
-    own    marks the cells that are run in any case, and as they are: exercises, and whatever is not the handout's
+    own    marks the cells that are run in any case, and as they are: exercises, and all that is not the handout's
     whole  a cell is run to its end or not at all
     """
     parts = [[source] if mine or whole else statements(source) for source, mine in zip(sources, own, strict=True)]

@@ -23,7 +23,7 @@ class Table(NamedTuple):
 
 
 def written(value: object) -> object:
-    """A cell as spreadsheets shall read it: blank for None, and no formula, whatever separates cells there."""
+    """A cell as spreadsheets shall read it: blank for None, and no formula, with any separator of cells."""
     if value is None:
         return ""
     if isinstance(value, float):

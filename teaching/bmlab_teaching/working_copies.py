@@ -155,7 +155,7 @@ def student_version(path: Path) -> NotebookNode:
     """Read a source notebook and return a student's copy: no answers, hidden tests and cells for teachers.
 
     Of the outputs the first picture stays, so that there is something to see before anything was run. An exercise that
-    is still open says so in one sentence, where its answer is missing and where its test asks for it.
+    is still open says so in one sentence, in the place of its answer and in its test.
     """
     notebook = without_hidden_tests(without_solutions(without_teachers(nbformat.read(path, as_version=4))))
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -176,7 +176,7 @@ def student_version(path: Path) -> NotebookNode:
         cell.metadata |= {"deletable": False} | ({} if record(cell)["solution"] else {"editable": False})
     if with_points(notebook):
         last = (k for k, cell in enumerate(notebook.cells) if cell.metadata.get("jp-MarkdownHeadingCollapsed"))
-        place = next(last, len(notebook.cells))  # below a folded heading nobody would see it
+        place = next(last, len(notebook.cells))  # it would be hidden below a folded heading
         notebook.cells.insert(place, nbformat.v4.new_markdown_cell(HAND_IN.format(path.name), id="hand-in"))
     return notebook
 
@@ -207,7 +207,7 @@ def blanks_of(notebook: NotebookNode) -> dict[str, tuple[str, str, dict[str, str
     """Return {name: (source, cases, slips)} of the functions that a student writes for the story.
 
     The metadata of their cell list the "cases" that they are tried on, if the names of the arguments do not say so, and
-    "slips", {what stands in the blank: what is said}; these are returned as {source: what is said}.
+    "slips", {code in the blank: its hint}; these are returned as {source: hint}.
     """
     found = {}
     for cell in notebook.cells:
@@ -251,9 +251,9 @@ def worth(notebook: NotebookNode) -> dict[str, Exercise]:
 
 
 def checks(path: Path, *, hidden: bool = True) -> bytes:
-    """Return the record of exercises beside a copy of a notebook, in a form that nobody reads by accident.
+    """Return the record of exercises beside a copy of a notebook, in a form that is not read by accident.
 
-    hidden    with the hidden tests, for those who study by themselves; without them what they look at is marked later
+    hidden    with the hidden tests, for those who study by themselves; else these tests are asked when it is graded
     """
     source = without_teachers(nbformat.read(path, as_version=4))
     cells, tests = {record(cell)["grade_id"]: cell for cell in source.cells if record(cell)}, {}

@@ -24,7 +24,7 @@ OLD, NEW = 1_700_000_000, 1_700_090_000
 
 
 class Kit:
-    """A source notebook, and what one makes submissions of."""
+    """A source notebook, and tools to make submissions of it."""
 
     def __init__(self, path: Path):
         self.name = path.stem
@@ -51,7 +51,7 @@ class Kit:
 
 
 def place_of(notebook, name):
-    """Where the cell of a grade_id stands."""
+    """The place of the cell with a grade_id."""
     return next(k for k, cell in enumerate(notebook.cells) if record(cell).get("grade_id") == name)
 
 
@@ -61,7 +61,7 @@ def dumped(notebook) -> bytes:
 
 
 class Case(NamedTuple):
-    """A kind of submission, and what it deserves: "all", "none", "first", "last", "blank" (no points)."""
+    """A kind of submission, and the mark it deserves: "all", "none", "first", "last", "blank" (no points)."""
 
     make: Callable[[Kit], bytes]
     deserved: str
@@ -157,7 +157,7 @@ def with_scratch(notebook, kit):
 
 
 def with_scripts(notebook, kit):
-    """A script in Markdown, in an answer, in what it prints and in what it shows."""
+    """A script in Markdown, in an answer, in its printed text and in its output."""
     script = "<script>alert(1); fetch('http://127.0.0.1:9')</script><img src=x onerror=alert(2)>"
     notebook.cells.insert(0, nbformat.v4.new_markdown_cell(script))
     first = notebook.cells[place_of(notebook, kit.first.answer)]
@@ -213,7 +213,7 @@ def zipped(**files: bytes) -> bytes:
 
 
 class Class:
-    """Writes deliveries into a folder and keeps what each student deserves."""
+    """Writes deliveries into a folder and keeps the mark that each student deserves."""
 
     def __init__(self, folder: Path, kit: Kit):
         self.folder, self.kit = folder, kit
@@ -225,7 +225,7 @@ class Class:
         return CASES[case].make(self.kit).replace(b"{first}", first.encode())
 
     def deserve(self, student: str, case: str) -> None:
-        """Note what a student deserves."""
+        """Note the mark that a student deserves."""
         kit = self.kit
         rest = sum(one.points for one in kit.exercises[1:])
         scores = {"all": kit.full, "none": 0, "first": kit.first.points, "last": rest, "blank": None}
@@ -281,7 +281,7 @@ def deliveries(made: Class) -> None:
 def make_class(folder: Path, source: Path, students: int = 0) -> Class:
     """Write the class to folder/returned; ordinary students fill it up.
 
-    With `students` 0 nobody attacks.
+    With `students` 0 there are no attacks.
     """
     made = Class(folder / "returned", Kit(source))
     for number, case in enumerate(CASES):

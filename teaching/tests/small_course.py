@@ -1,4 +1,4 @@
-"""A course of one small notebook, and what the tests of teaching do with it: hand in, grade, read the table."""
+"""A course of one small notebook, and steps for the tests of teaching: hand in, grade, read the table."""
 
 import csv
 import os
@@ -77,7 +77,7 @@ def short_notebook(folder, exercises=TWICE, more=()) -> Path:
 
 
 def hand_in(folder, student, name, notebook):
-    """Write a student's notebook where a folder a student is expected."""
+    """Write a student's notebook into a folder of the student's, as a delivery has it."""
     (folder / student).mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, folder / student / f"{name}.ipynb")
 
@@ -92,7 +92,7 @@ def answered(blank, answers=RIGHT):
     return notebook
 
 
-PROVED = {}  # the digest of a course and its limits -> what grade() wrote once it was proved
+PROVED = {}  # the digest of a course and its limits -> the files of grade() after the proofs
 
 
 def graded(folder, report=lambda line: None, out="graded", seconds=40, **limits):

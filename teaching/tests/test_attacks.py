@@ -1,6 +1,6 @@
-"""What a submission cannot do: each attack is handed in, and its mark, its words and everybody else's marks are read.
+"""Attacks that must fail: each is handed in, and its mark, its words and everybody else's marks are read.
 
-`ATTACKS` are answers; what stands below are deliveries, and what the sandbox holds.
+`ATTACKS` are answers; below them stand attacks by deliveries, and attacks on the sandbox.
 """
 
 import base64
@@ -80,11 +80,11 @@ PATCHES = """
 import sys
 ours = sys._getframe(1).f_globals
 """
-HALF = "'\\ud83d'"  # half a character, as where a text is cut in the middle of an emoji
+HALF = "'\\ud83d'"  # half a character, as if a text were cut in the middle of an emoji
 
 
 def forged(text):
-    """An answer whose process sends a text of its own in the place of a value."""
+    """An answer with a process that sends a text of its own in the place of a value."""
     return f"{PATCHES}ours['packed'] = lambda value: {text!r}\nfirst = 7"
 
 
@@ -143,7 +143,7 @@ FORGERIES = {
     "one key twice": forged('{"list": [1], "list": {"list": 1}}'),
     "bounds that cross": forged('{"bounded": [1, -1, 2, 0]}'),
 }
-NONSENSE = {  # what a process sends in the place of its answer
+NONSENSE = {  # messages of a process in the place of its answer
     "a text for a record": "ours['Cells'].get = lambda *a: {'first': 'x', 'double': 'y'}",
     "a record without words": "ours['Cells'].get = lambda *a: {'first': {'words': 7, 'x': 1}, 'double': {'kind': []}}",
     "no replies": "ours['Cells'].call = lambda *a: {'replies': 7}",
@@ -282,7 +282,7 @@ BY_SOMEBODY_ELSE = {  # the same, found by reading the code of the grader
         right_with("import os\nos.chdir('/tmp')\nfor _ in range(3000):\n    os.mkdir('x' * 200)\n    os.chdir('x' * 200)\nfirst = base"), (1, 2), "Solved.",
     ),
 }  # fmt: skip
-ATTACKS = BY_SOMEBODY_ELSE | {  # what is tried -> (answers), (points of the two exercises), a part of what the page says
+ATTACKS = BY_SOMEBODY_ELSE | {  # the attack -> (answers), (points of the two exercises), a part of the page's text
     "an honest wrong answer with a forgotten display": (
         WRONG_BOTH | {"double": "for _ in range(40):\n    display(1)\n    print('x')\ndef double(x):\n    return x"}, (0, 0), "not twice",
     ),
@@ -408,7 +408,7 @@ ATTACKS = BY_SOMEBODY_ELSE | {  # what is tried -> (answers), (points of the two
 
 @pytest.fixture(scope="module")
 def attacked(request, tmp_path_factory):
-    """A class in which everybody attacks but Honest, who has answered everything; of the attacks that are asked for."""
+    """A class of the wanted attacks, and of Honest, who has answered everything."""
     folder = tmp_path_factory.mktemp("attacks")
     blank = student_version(short_notebook(folder))
     asked = {one.callspec.params.get("attack") for one in request.session.items if hasattr(one, "callspec")}
@@ -459,7 +459,7 @@ def a_bomb(zeros):
 
 @pytest.fixture(scope="module")
 def delivered(tmp_path_factory):
-    """A delivery of Canvas in which some send what is meant for others."""
+    """A delivery of Canvas in which some send files that are meant for others."""
     folder = tmp_path_factory.mktemp("delivered")
     blank = student_version(short_notebook(folder))
     right, wrong = (nbformat.writes(answered(blank, some)).encode() for some in (RIGHT, WRONG_BOTH))
@@ -518,7 +518,7 @@ def with_a_link(target):
 
 
 def that_lies(data):
-    """A zip whose directory gives a size of ten bytes."""
+    """A zip with a directory that gives a size of ten bytes."""
     found = bytearray(archive(**{"twice.ipynb": data}))
     at = found.index(b"PK\x01\x02") + 24
     found[at : at + 4] = (10).to_bytes(4, "little")
@@ -534,7 +534,7 @@ def odd_labels(data):
 
 
 def dated(data, seconds, *date):
-    """A zip whose member has a date, and another one, in seconds since 1970, in the field that Unix adds."""
+    """A zip with a member that has a date, and another one, in seconds since 1970, in the field that Unix adds."""
     member = zipfile.ZipInfo("twice.ipynb", (*date, 0, 0, 0))
     member.extra = struct.pack("<HHBi", 0x5455, 5, 1, seconds)
     out = io.BytesIO()
@@ -544,7 +544,7 @@ def dated(data, seconds, *date):
 
 
 def without_month(data):
-    """A zip whose date is of month 0 and day 0."""
+    """A zip with a date of month 0 and day 0."""
     found = bytearray(archive(**{"twice.ipynb": data}))
     for signature, place in ((b"PK\x03\x04", 12), (b"PK\x01\x02", 14)):
         at = found.index(signature) + place
@@ -626,7 +626,7 @@ NAMES += ["x" * 200]
 
 
 def test_a_name_of_any_signs_is_somebody_with_marks(tmp_path):
-    """Names of folders, which nobody's platform wrote; each has a line, a page and marks, and no cell is a formula."""
+    """Names of folders that no platform writes; each has a line, a page and marks, and no cell is a formula."""
     blank = student_version(short_notebook(tmp_path))
     for name in NAMES:
         hand_in(tmp_path / "returned", name, "twice", answered(blank))
@@ -673,7 +673,7 @@ def test_a_delivery_of_one_student_is_read(tmp_path):
 
 
 def test_whatever_ends_a_reading_process_is_its_students_remark(tmp_path, monkeypatch):
-    """A crash that nobody foresaw, planted where one student's file is read."""
+    """An unforeseen crash, planted in the reading of one student's file."""
     blank = student_version(short_notebook(tmp_path))
     for student in ("ann", "bo", "cy", "di"):
         hand_in(tmp_path / "returned", student, "twice", answered(blank))
@@ -691,7 +691,7 @@ def test_whatever_ends_a_reading_process_is_its_students_remark(tmp_path, monkey
             pass
         return read_cells(data)
 
-    monkeypatch.setattr(children, "START", "fork")  # what is planted here reaches the children
+    monkeypatch.setattr(children, "START", "fork")  # the children get the planted crash
     monkeypatch.setattr("bmlab_teaching.grading.read_cells", planted)
     monkeypatch.setattr("bmlab_teaching.grading.READING", {"cpu": 2, "gigabytes": 4, "wall": 20})
     lines = graded(tmp_path)
@@ -716,7 +716,7 @@ def test_no_test_is_ever_inside_the_process_of_an_answer(tmp_path, monkeypatch):
             print(json.dumps([name, question]), file=file)
         return request(self, **question)
 
-    monkeypatch.setattr(children, "START", "fork")  # what is planted here reaches the children
+    monkeypatch.setattr(children, "START", "fork")  # the children get the planted crash
     monkeypatch.setattr(Sandbox, "request", noted)
     assert graded(tmp_path)["ann"]["twice"] == "3"
     requests = [json.loads(line) for line in log.read_text().splitlines()]
@@ -727,7 +727,7 @@ def test_no_test_is_ever_inside_the_process_of_an_answer(tmp_path, monkeypatch):
 
 # The sandbox
 
-ATTEMPTS = {  # what a submission tries -> how, and why it fails
+ATTEMPTS = {  # the aim of a submission -> its means, and the reason why it fails
     "connect to the network": ("import socket\nsocket.create_connection(('127.0.0.1', {port}), 5)", "not permitted"),
     "be in the network": (
         "import os\nif os.readlink('/proc/self/ns/net') != {network!r}: raise RuntimeError('in another')", "in another",
@@ -887,7 +887,7 @@ def test_a_test_without_an_end_is_stopped():
 
 
 def test_a_number_that_another_process_has_by_now_kills_nobody():
-    """The system gives numbers of processes again; what is over, and was looked at since, has none."""
+    """The system reuses numbers of processes; a process that has ended, and was looked at since, has none."""
     inside = Sandbox([], Limits(60, 2))
     inside.process.kill()
     inside.process.wait()
@@ -930,7 +930,7 @@ def test_a_wall_around_memory_is_named_and_holds():
 
 
 def test_where_nothing_holds_memory_nothing_is_run(tmp_path, monkeypatch):
-    """As on a processor whose calls have numbers that nobody wrote down, without systemd."""
+    """As on a processor with unknown numbers of system calls, without systemd."""
     monkeypatch.setattr(memory.platform, "machine", lambda: "riscv64")
     monkeypatch.setattr(
         sandbox, "holds", lambda command, *given: command[0] != "systemd-run" and memory.holds(command, *given)
@@ -949,7 +949,7 @@ def test_a_trial_of_a_wall_tells_one_that_holds_from_one_that_does_not():
 
 
 def test_a_group_of_the_system_stands_in_front_of_a_sandbox(monkeypatch, tmp_path):
-    """A script stands for systemd-run: it notes the limit, and runs what is behind it."""
+    """A script in the place of systemd-run: it notes the limit, and runs the command behind it."""
     script, asked = tmp_path / "systemd-run", tmp_path / "asked"
     script.write_text(f'#!/bin/sh\necho "$@" > {asked}\nwhile [ "$1" != -- ]; do shift; done; shift\nexec "$@"\n')
     script.chmod(0o755)

@@ -1,4 +1,4 @@
-"""python -m bmlab_teaching: where each command reads and writes, and what it hands on."""
+"""python -m bmlab_teaching: the files that each command reads and writes, and the options it hands on."""
 
 from pathlib import Path
 

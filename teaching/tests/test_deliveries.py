@@ -1,4 +1,4 @@
-"""What learning platforms deliver: who a file is from, which of several counts, and what is run of it."""
+"""Deliveries of learning platforms: the sender of a file, the copy that counts, and the cells that are run."""
 
 import os
 import re
@@ -285,7 +285,7 @@ def test_each_cell_of_the_handout_may_stand_at_any_place(tmp_path):
 
 
 def passed_in_order(about, notebook):
-    """The tests that pass if what is planned runs from top to bottom, and the answers that are taken for open."""
+    """The tests that pass if the planned cells run from top to bottom, and the answers that are taken for open."""
     here, passed, found = {"widgets": widgets}, [], plan(about, read_cells(dumped(notebook)))
     for kind, source, name in found.steps:
         with suppress(Exception):
@@ -318,7 +318,7 @@ def test_an_answer_counts_in_whatever_cell_it_stands(tmp_path, own, asked):
 
 
 def test_nobody_is_accused_of_what_another_solution_in_the_cell_calls(tmp_path):
-    """Two answers in one cell: what the solution of one calls is no shortcut of the other."""
+    """Two answers in one cell: a call in the solution of one is no shortcut of the other."""
     exact = "### BEGIN SOLUTION\nlog_z = bmlab.exact(bmlab.toy()).log_z.value\n### END SOLUTION"
     about = handout(short_notebook(tmp_path, [*TWICE, ("log_z", exact, "assert log_z > 0", [])]))
     both = f"{RIGHT['double']}\nlog_z = bmlab.exact(bmlab.toy()).log_z.value"
@@ -370,7 +370,7 @@ def test_a_wrong_blank_of_the_story_costs_no_point_in_a_right_answer(tmp_path, w
 
 
 def test_a_right_blank_with_more_arguments_is_the_students_own(tmp_path):
-    """What a copy leaves them is what is graded."""
+    """The cells that a copy leaves them are graded."""
     path = short_notebook(tmp_path, more=story_cells()[:2])
     source = nbformat.read(path, 4)
     source.cells[2:2] = source.cells[-2:]
@@ -446,7 +446,7 @@ def test_a_cell_that_writes_a_file_is_a_file_to_import(tmp_path):
 
 
 def test_what_is_read_in_another_form_or_not_at_all_has_a_sentence(tmp_path):
-    """UTF-16 and folders with a dot are read; the others say what to send."""
+    """UTF-16 and folders with a dot are read; other files get a sentence that says what to send."""
     source = short_notebook(tmp_path)
     text = nbformat.writes(answered(student_version(source)))
     folder = tmp_path / "returned/ann/.hidden"

@@ -104,7 +104,7 @@ WORDS = "- a list\u2028;=cmd|x\x0b\n=1+1"
 
 @pytest.fixture
 def rows():
-    """Ann and Bo, who have sent words for a person to read: no sandbox is needed."""
+    """Ann and Bo, with words for a person to read: no sandbox is needed."""
     answers = {name: {"open": False, "source": WORDS, "words": name, "shape": "", "html": ""} for name in ANSWERS}
     about = {"answers": answers, "verdicts": {}, "errors": {}, "printed": {}, "flags": [], "student": ""}
     return {who: grading.Row(who, who, who, notebooks={"twice": about}) for who in ("ann", "bo", "=x;+y")}
@@ -160,7 +160,7 @@ def test_whatever_a_spreadsheet_saves_is_read(encoding, table):
 
 
 def test_what_is_written_by_hand_comes_back_as_it_was(table):
-    """Signs that begin a formula are disarmed in the file alone, and words may hold what else ends a line."""
+    """Signs that begin a formula are disarmed in the file alone, and words may hold other ends of lines."""
     table()
     _, hands = table("ann,twice,explained,1,- well;=done,explained", "'=x;'+y,twice,explained,2,,explained")
     for _ in range(2):
@@ -186,7 +186,7 @@ def test_a_text_of_any_signs_comes_back_however_long(part):
 
 
 def test_marks_of_another_course_are_not_emptied(course, monkeypatch):
-    """As after make demo, whose notebooks are not the course's; the folder of marks records its own."""
+    """As after make demo: its notebooks are not the course's, and the folder of marks records its own."""
     graded(course)
     messages = []
     grading.mark(None, course / "graded", report=messages.append)
@@ -209,7 +209,7 @@ def test_marks_of_another_course_are_not_emptied(course, monkeypatch):
     ],
 )
 def test_marks_of_exercises_that_were_changed_are_told_from_marks_of_these(old, new, table, rows, tmp_path):
-    """A name that is gone was a KeyError, and a verdict on what is gone was none: 0 points, in silence."""
+    """A name that is gone was a KeyError, and a verdict on a removed check was lost: 0 points, in silence."""
     rows["ann"].notebooks["twice"]["verdicts"] = {"test_first": [PASSED], "test_double": [PASSED, PASSED]}
     for row in rows.values():
         row.save(tmp_path / "graded/records")
@@ -286,7 +286,7 @@ def test_who_works_together_has_the_marks_of_what_one_of_them_sent(table, rows, 
 
 
 def test_the_class_page_begins_with_what_a_teacher_looks_for(table, rows, tmp_path):
-    """Doubts, a call of the package, what is equal in one table; a number of one's own is no remark, unless shared."""
+    """Doubts, a call of the package, equal answers in one table; a number of one's own is no remark, unless shared."""
     about = {who: rows[who].notebooks["twice"] for who in rows}
     for who, number in (("ann", "'4711'"), ("bo", '"4711"')):
         answers = {name: answer | {"shape": name * (name != "first")} for name, answer in about[who]["answers"].items()}
@@ -350,7 +350,7 @@ def test_what_cannot_be_graded_here_is_blank_and_tried_again(course, monkeypatch
             raise OSError("the disk is full")
         return judge(handout, todo, limits, beside)
 
-    monkeypatch.setattr(children, "START", "fork")  # what is planted here reaches the children
+    monkeypatch.setattr(children, "START", "fork")  # the children get the planted crash
     monkeypatch.setattr(grading, "judge", failing)
     lines = graded(course)
     assert lines["bo"]["twice"] == "" and "the disk is full" in lines["bo"]["remarks"] and lines["ann"]["twice"] == "3"
@@ -374,7 +374,7 @@ def test_the_same_answer_is_told_only_where_it_is_long(tmp_path):
 
 
 def test_the_demo_class_has_the_marks_that_its_page_should_show(tmp_path):
-    """One right, three with one slip each, and one who attacks; of 4 points that are not given by hand."""
+    """One right, three with one slip each, and one attack; of 4 points that are not given by hand."""
     demo = Path(__file__).resolve().parents[1] / "demo"
     (tmp_path / "warm").mkdir()
     grading.grade(demo / "notebooks", demo / "returned", tmp_path, report=lambda line: None, limits=Limits(20))

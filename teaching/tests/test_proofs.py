@@ -1,4 +1,4 @@
-"""What is proved before anybody is graded, and what travels between an answer and its test."""
+"""The proofs before anybody is graded, and the messages between an answer and its test."""
 
 import json
 import subprocess
@@ -61,7 +61,7 @@ def test_a_test_that_proves_nothing_stops_grading(test, null, tmp_path):
 
 
 def test_what_is_unseen_stands_at_the_end_of_its_check(tmp_path):
-    """What the copy shows by heart is worth nothing, and a slip elsewhere costs its own check alone."""
+    """The visible cases by heart are worth nothing, and a slip elsewhere costs its own check alone."""
     source = short_notebook(tmp_path)
     test = handout(source).tests["test_double"]
     assert [one.asserts for one in test.checks] == [2, 2] and "unseen" not in nbformat.writes(student_version(source))
@@ -136,7 +136,7 @@ def test_what_is_no_array_travels_without_the_packages():
     """They take a third of a second of each process, and many an answer is a number."""
     value = {"a": [1, 2.5, None], "b": ("x", {True})}
     text = f"import sys, cells\nassert cells.plain(cells.packed({value})) == {value}\nassert 'numpy' not in sys.modules"
-    # -E: without what a variable brings in, as tests/nudged does with NumPy
+    # -E: without variables of the environment, by which tests/nudged changes NumPy
     subprocess.run([sys.executable, "-E", "-c", text], cwd=Path(cells.__file__).parent, check=True)
 
 

@@ -1,4 +1,4 @@
-"""A platform's table of the class: who is in it and who is missing, filled in as it came."""
+"""A platform's table of the class: its students and the missing ones, filled in as it came."""
 
 import csv
 import io
@@ -31,7 +31,7 @@ Student,ID,SIS User ID,SIS Login ID,Section,Week 1 (815),Current Score
 
 
 def row(number, name):
-    """A student as a platform named him, by a number where it has one."""
+    """A student as a platform named him, by a number if it has one."""
     return Row(f"# {number}" if number else name.lower(), number or name, name)
 
 
@@ -52,7 +52,7 @@ def roster(tmp_path):
         (MOODLE, "", "utf-8", [row("2001", "Anne"), row("2002", "Weiß")], [1, 2], ["Weiss"]),
         (GERMAN, "Bewertung", "utf-8", [row("2003", "Weiss")], [3], ["Ann O'Brien", "Weiß"]),
         (MOODLE, "", "utf-8", [row("", "weiss"), row("", "Ann OBrien")], [3, 1], ["Weiß"]),
-        (MOODLE, "", "utf-8", [row("", "ann")], [1], ["Weiß", "Weiss"]),  # what stands before the @
+        (MOODLE, "", "utf-8", [row("", "ann")], [1], ["Weiß", "Weiss"]),  # the part before the @
         (EXPORT, "", "cp1252", [row("9001", "Ann O'Brien"), row("9002", "Weiß Bo")], [1, 2], []),
         (
             MOODLE + "Participant 2004,Cy\n",

@@ -84,11 +84,11 @@ def test_an_open_exercise_says_so_in_one_sentence_brings_no_point_and_the_story_
     )
     shown = [[out.get("traceback", out.get("text")) for out in cell.get("outputs", [])] for cell in notebook.cells]
     assert shown[1] == [UNCHECKED.format("one") + "\n"]
-    assert shown[2:7] == [[first], [first], [], [], [second]]  # a function is only missed where it is called
+    assert shown[2:7] == [[first], [first], [], [], [second]]  # a missing function is noticed only when it is called
     assert shown[7] == ["the story goes on\n"] and len(shown[8][0]) > 1  # any other mistake is shown as ever
     errors = [[out.output_type for out in notebook.cells[test].outputs] for test in (3, 6)]
     assert errors == [["error"], ["error"]]  # for nbgrader's own autograde a test that has not passed
-    assert notebook.cells[1].source.endswith("import numpy as np")  # what the source shows last it shows last here
+    assert notebook.cells[1].source.endswith("import numpy as np")  # the last output of the source is the last one here
 
 
 def test_of_a_copy_only_exercises_may_fail(folders):
@@ -166,7 +166,7 @@ MORE = [
 
 
 def said_below(shell, source):
-    """What stands below a cell of a copy that is run."""
+    """The output of a cell of a copy that is run."""
     with capture_output() as captured:
         shell.run_cell(source)
     return [one.data["text/plain"] for one in captured.outputs]

@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 browser, pytest_ignore_collect = chromium.browser, chromium.left_out(HERE)
 
-# What JupyterLab complains of where a test ends a kernel before its debugger, which no test uses, has answered.
+# JupyterLab's complaints if a test ends a kernel before its debugger, which no test uses, has answered.
 UNANSWERED = "Could not restore the debugger state: Canceled future"
 
 
@@ -47,7 +47,7 @@ def serve(tmp_path_factory):
                 start_new_session=True,
             )
         servers.append(server)
-        for _ in range(5 * chromium.PATIENCE):  # the first start on a busy machine compiles what it imports
+        for _ in range(5 * chromium.PATIENCE):  # the first start on a busy machine compiles its imports
             try:
                 urllib.request.urlopen(address + "/api")
                 return address
@@ -77,7 +77,7 @@ def lab(serve, tmp_path_factory):
 
 
 class Notebook:
-    """A notebook open in a page: run it, save it, look at it; what the page complained of and asked for is kept."""
+    """A notebook open in a page: run it, save it, look at it; its errors and requests are kept."""
 
     def __init__(self, browser, address, folder, **options):
         self.address, self.folder = address, folder
@@ -133,7 +133,7 @@ class Notebook:
         return self.panel("close()")
 
     def reopen(self, name=None, **options):
-        """Open a notebook in the page as it is, beside what is open there."""
+        """Open a notebook in the page as it is, beside the open ones."""
         self.name = name or self.name
         self.command("docmanager:open", {"path": self.name, "options": options})
         return self.panel("context.ready")

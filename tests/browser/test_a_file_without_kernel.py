@@ -1,4 +1,4 @@
-"""A notebook exported as one file: what needs no kernel lives in it, without a network; the rest are pictures."""
+"""A notebook exported as one file: views that need no kernel work in it, without a network; the rest are pictures."""
 
 import json
 import re

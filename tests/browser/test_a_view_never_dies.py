@@ -1,4 +1,4 @@
-"""What happens to a notebook in a day: restarts, a kernel that is shut down, copies, busy kernels, cells run again."""
+"""A day in the life of a notebook: restarts, a kernel that is shut down, copies, busy kernels, cells run again."""
 
 import re
 
@@ -17,7 +17,7 @@ widgets.explore(draw, T=(1, 5))"""
 
 
 def answers(notebook, name, view):
-    """Make the view do what only a living kernel, or a living page, can do."""
+    """Make the view do a thing that needs a living kernel, or a living page."""
     if name == "explore":
         slide(view, "T")
         until(notebook, view, "T = 4")
@@ -47,7 +47,7 @@ def test_shut_down_and_opened_again_in_the_same_page(notebook):
     notebook.save().shut_down().close().reopen()
     picture = notebook.page.locator(IMAGES)
     picture.wait_for()
-    notebook.page.wait_for_timeout(1000)  # whoever still holds the picture has seen it by now
+    notebook.page.wait_for_timeout(1000)  # any code that still holds the picture has seen it by now
     assert picture.is_visible() and notebook.page.locator(".bmlab").count() == 0
     answers(notebook, "explore", notebook.run().view("explore"))
 
@@ -60,7 +60,7 @@ def test_two_copies_side_by_side_are_answered_each_by_its_own_kernel(notebook):
     notebook.page.locator(IMAGES).nth(1).wait_for(state="attached")
     notebook.page.wait_for_timeout(1000)  # the first kernel's view has seen the second picture by now
     views = notebook.page.locator(".bmlab-explore")
-    assert views.count() == 1  # nobody has run the second
+    assert views.count() == 1  # the second has not been run
     notebook.run()
     views.nth(1).wait_for()
     for view in (views.nth(0), views.nth(1)):

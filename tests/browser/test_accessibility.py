@@ -1,4 +1,4 @@
-"""What those meet who hear a page, need strong contrasts, or enlarge it: views, predictions and the map."""
+"""The pages for people who hear them, need strong contrasts, or enlarge them: views, predictions and the map."""
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -35,7 +35,7 @@ def light_again(notebook):
 
 
 def axe(page, element):
-    """What axe-core calls serious or worse in an element: (rule, where) of each."""
+    """The faults that axe-core calls serious or worse in an element: (rule, place) of each."""
     page.add_style_tag(content="body { height: 100vh }")  # it has none, and axe-core takes all of it for hidden
     response = Axe().run(page, context=element).response
     looked_at = {rule["id"] for rule in response["passes"] + response["violations"]}

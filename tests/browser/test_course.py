@@ -29,7 +29,7 @@ VIEWS = r"widgets\.(?:explore|\w+View)\("
 SEEN = """el => [...el.querySelectorAll('img, canvas, svg, .bml-note')]
     .map(one => one.src || (one.toDataURL ? one.toDataURL() : one.innerHTML)).join()"""
 CHANGED = f"([el, before]) => ({SEEN})(el) !== before"
-# How high the opening is with what it asks one to do, and how much of the screen JupyterLab leaves for it. What
+# The height of the opening with its task, and the part of the screen that JupyterLab leaves for it. A text that
 # JupyterLab has not drawn yet has no innerText: null until then.
 HEIGHTS = """() => {
     const box = element => element.getBoundingClientRect(), view = box(document.querySelector('.bmlab'));
@@ -60,7 +60,7 @@ def move(view):
     """Take one turn; else move the first slider by one step; on paper turn a pixel, of buttons or units press one."""
     slider, paper = view.get_by_role("slider").first, view.get_by_role("application").first
     unit, turn = view.locator(".bml-node[role=button]").first, view.get_by_role("button", name=ONE_TURN)
-    if turn.count():  # what the slider of these changes is how fast they run
+    if turn.count():  # the slider of these sets their speed
         turn.click()
     elif paper.count():
         paper.press(" ")
@@ -128,7 +128,7 @@ def test_the_page_of_make_lab_shows_pictures_points_and_first_guesses_and_leads_
     for theme in ("Dark", "Light"):
         notebook.command("apputils:change-theme", {"theme": f"JupyterLab {theme}"})
         page.screenshot(path=SCREENS / f"front_{theme}.png")
-        page.wait_for_timeout(500)  # JupyterLab takes its splash screen away twice where two themes follow at once
+        page.wait_for_timeout(500)  # JupyterLab takes its splash screen away twice if two themes follow at once
     page.set_viewport_size({"width": 550, "height": 500})  # as at 200 %
     assert page.locator(".jp-OutputArea-output").first.evaluate(BEYOND) == 0
     cards.nth(1).click()
@@ -162,7 +162,7 @@ def test_a_notebook_opens_as_it_is_stored_and_its_views_move(notebook, name):
         view = views.nth(k)
         view.scroll_into_view_if_needed()
         if (pause := view.get_by_role("button", name="Pause")).count():
-            pause.click()  # what moves by itself proves nothing
+            pause.click()  # a picture that moves by itself proves nothing
         before = view.evaluate(SEEN)
         move(view)
         notebook.page.wait_for_function(CHANGED, arg=[view.element_handle(), before])

@@ -1,4 +1,4 @@
-"""The first two minutes of each notebook, as a student's copy opens in JupyterLab: whatever is pressed first, works."""
+"""The first two minutes of each notebook, as a student's copy opens in JupyterLab: every first press works."""
 
 import ast
 
@@ -10,7 +10,7 @@ from bmlab_teaching.working_copies import PRESS
 
 OPENING = ".jp-OutputArea-output img"
 ONE_SIZE = 0.08  # of its height, by which a live view may differ from its picture: letters are not alike everywhere
-# Where the view (or its picture) stands in the page, what it is as high as, and where "Do this" ends.
+# The place of the view (or its picture) in the page, its height, and the end of "Do this".
 PLACES = """selector => {
     const box = element => element.getBoundingClientRect(), view = box(document.querySelector(selector));
     const task = [...document.querySelectorAll('.jp-RenderedMarkdown p')].find(p => p.innerText.startsWith('Do this'));
@@ -33,7 +33,7 @@ def names_of(cell):
 
 
 def later_cell(cells):
-    """Return the number of the third cell that has nothing to be filled in and reads what cells above it make."""
+    """Return the number of the third cell that has nothing to be filled in and uses names that cells above it make."""
     above, found = set(), []
     for k, cell in enumerate(cells):
         if cell["cell_type"] == "code":

@@ -64,7 +64,7 @@ def until(notebook, view, words):
 
 
 def eventually(notebook, holds):
-    """Wait until something holds; AssertionError where it never does."""
+    """Wait until something holds; AssertionError if it never does."""
     for _ in range(10 * PATIENCE):
         if holds():
             return

@@ -48,7 +48,7 @@ def seen(page, words):
 
 
 def marked(page):
-    """What the answers say of the options that were chosen, without formulas."""
+    """The answers' words on the options that were chosen, without formulas."""
     words = "mark => [...mark.childNodes].map(x => /^mjx/i.test(x.nodeName) ? '' : x.textContent).join('').trim()"
     return page.locator("details mark").evaluate_all(f"marks => marks.map({words})")
 
@@ -63,7 +63,7 @@ def choose(page, number, letter):
 def test_run_all_leaks_nothing_and_the_cells_below_run(prediction):
     page = prediction.page
     assert not seen(page, FIRST) and not seen(page, SECOND) and not seen(page, "A and C tempt")
-    assert page.get_by_role("img", name='A "line" that rises.').count() == 0  # hidden from those who hear it too
+    assert page.get_by_role("img", name='A "line" that rises.').count() == 0  # hidden from screen readers too
     assert page.get_by_role("button", name="A", exact=True).count() == 2  # the second cell of a prediction asks nothing
     assert seen(page, "This appears with your prediction above.") and seen(page, "The story goes on.")
 

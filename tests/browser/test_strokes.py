@@ -19,12 +19,12 @@ LETTERS = {  # each stroke through (row, column) of 6 x 6, in the order of a han
 }
 INK = """c => { const cell = c.width / 6, paper = c.getContext('2d');
     const at = k => [...paper.getImageData((k % 6 + .5) * cell, (Math.floor(k / 6) + .5) * cell, 1, 1).data];
-    return Array.from({ length: 36 }, (_, k) => at(k)[2] - at(k)[0] > 60); }"""  # blue, where paper is grey
+    return Array.from({ length: 36 }, (_, k) => at(k)[2] - at(k)[0] > 60); }"""  # blue; paper is grey
 
 
 @pytest.fixture(params=["mouse", "finger"])
 def drawing(request, browser):
-    """A page with the view alone, its paper, and what draws a stroke on it."""
+    """A page with the view alone, its paper, and a function that draws a stroke on it."""
     page = browser.new_page(has_touch=True, color_scheme="light")
     data, words = DrawView()._repr_mimebundle_()
     page.set_content(live(words["image/png"], data["image/png"], "view"))
@@ -55,7 +55,7 @@ def drawing(request, browser):
 
 
 def crossed(strokes):
-    """The cells whose middle a stroke goes through, and those that it comes near, of 6 x 6."""
+    """The cells, of 6 x 6, with a stroke through their middle, and those that it comes near."""
     ends = [pair for corners in strokes for pair in pairwise(corners)]
     way = np.concatenate([np.linspace(*pair, 200) for pair in map(np.array, ends)])
     middles = np.array([(row, column) for row in range(6) for column in range(6)])

@@ -1,4 +1,4 @@
-"""What a teacher and a student open in a browser: nothing runs or is requested, nothing is wider than a telephone."""
+"""Pages that teachers and students open in a browser: nothing runs or is requested, or is wider than a telephone."""
 
 import sys
 from pathlib import Path
@@ -16,7 +16,7 @@ pytestmark = walled
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory, handouts):
-    """Every page that teaching writes, for a student who writes scripts wherever he can, and for Ann."""
+    """Every page that teaching writes, for a student who writes scripts in every field, and for Ann."""
     folder = tmp_path_factory.mktemp("pages")
     kit = Kit(short_notebook(folder))
     made = make_class(folder / "unused", source := folder / "sources/twice.ipynb")

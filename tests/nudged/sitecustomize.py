@@ -23,7 +23,7 @@ BLOCK = 2**13  # numbers moved at a time: the memory that this takes is not the 
 ROOT = Path(__file__).resolve().parents[2]
 REWRITTEN = tuple(str(ROOT / name) + os.sep for name in ("bmlab", "claims", os.path.join("notebooks", "tables")))
 SEED = np.uint64(0x9E3779B97F4A7C15 * (2 * int(os.environ.get("NUDGED") or 0) + 1) % 2**64)
-# What is correctly rounded on every processor (sqrt, outer) is not among them, nor what returns a tuple.
+# Functions that every processor rounds correctly (sqrt, outer) are not among them, nor those that return a tuple.
 OF_NUMPY = {"exp", "expm1", "log", "log1p", "logaddexp", "tanh", "cosh", "sinh", "arctanh", "power"}
 OF_NUMPY |= {"dot", "einsum", "sum", "mean"}
 OF_LINALG = {"solve", "inv", "cholesky", "eigvalsh"}
@@ -60,7 +60,7 @@ def moved(a):
 
 
 def teach_numba():
-    """Tell Numba what nudged() is of a double, and where to keep loops that have it; all other types stay."""
+    """Give Numba nudged() of a double, and a place to keep loops that have it; all other types stay."""
     from numba import config, types
     from numba.extending import overload
 
@@ -73,7 +73,7 @@ def teach_numba():
 
 
 def one_moved(x):
-    """What moved() does, of one number in a compiled loop."""
+    """moved() of one number in a compiled loop."""
     h = np.float64(abs(x)).view(np.uint64) ^ SEED
     h = (h ^ (h >> np.uint64(31))) * np.uint64(0xBF58476D1CE4E5B9)
     k = np.int64((h ^ (h >> np.uint64(29))) % np.uint64(2 * LARGEST)) - LARGEST
@@ -106,13 +106,13 @@ class Numbers(Products):
 
 
 class Loops(Numbers):
-    """In what Numba compiles the order of a sum is its own, and a product is not rounded before it is added."""
+    """In compiled loops Numba chooses the order of a sum, and a product is not rounded before it is added."""
 
     rounded = ast.MatMult, ast.Mult, ast.Div
 
 
 def is_rounded(call):
-    """Whether the last digits of what a call returns depend on the processor."""
+    """Whether the last digits of a call's result depend on the processor."""
     function = call.func
     if isinstance(function, ast.Name):
         return function.id == "log"

@@ -21,7 +21,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(folder, command):
-    """Where the files of a folder are served, which a command makes."""
+    """The address of a server for the files of a folder, which a command makes."""
     if not folder.exists():
         chromium.missing(f"no {folder.name}: run {command} first")
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
@@ -32,13 +32,13 @@ def served(folder, command):
 
 @pytest.fixture(scope="session")
 def address():
-    """Where the site is served."""
+    """The address of the site's server."""
     with served(SITE, "make site") as address:
         yield address
 
 
 class Visit:
-    """A page of the site: what it complains of, what it asks of others (which is refused), and how much it loads."""
+    """A page of the site: its errors, its requests to other hosts (which are refused), and the bytes it loads."""
 
     def __init__(self, browser, address, **options):
         self.address, self.complaints, self.outside, self.bytes = address, [], [], {}

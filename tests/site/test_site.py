@@ -29,7 +29,7 @@ PAGES = [name for name in NAMES if not name.startswith(("student/", "colab/", "l
 COURSE = [f"notebooks/{path.stem}.html" for path in SOURCES]
 MANUAL = ["choosing", "conventions", "getting_started"]
 REFERENCE = ["api/exact.html", "api/learning.html", "api/plot.html"]
-MOVES = {  # view: what moves it with a key, and with the pointer
+MOVES = {  # view: the control that moves it with a key, and with the pointer
     "MachineView": (".bml-slider input", "button:has-text('One update')"),
     "StatesView": (".bml-node", "button:has-text('Free all')"),
     "UpdateView": (".bml-slider input", "button:has-text('Drop u')"),
@@ -69,7 +69,7 @@ def test_the_first_page_is_light(visit):
 
 
 def alive(page, view, paused=False):
-    """Scroll to a view and wait until it lives; end what moves by itself."""
+    """Scroll to a view and wait until it lives; stop it if it moves by itself."""
     view.scroll_into_view_if_needed()
     page.wait_for_function("figure => figure.dataset.alive", arg=view.element_handle())
     live = view.locator(".bmlab")
@@ -95,7 +95,7 @@ def test_the_home_runs_and_leads_to_every_notebook(visit):
     live = alive(page, page.locator(".bmlab-live"))
     page.wait_for_function("view => +view.querySelector('.bml-gap').textContent < 0.7", arg=live.element_handle())
     dreams = live.get_by_role("img", name=re.compile(r"30 dreams of the machine: [1-9]\d* are pattern 1, "))
-    dreams.wait_for()  # who does not see them hears what they are
+    dreams.wait_for()  # a screen reader names them
     cards = page.locator(".bmlab-card").all()
     assert sorted(card.get_attribute("href") for card in cards) == COURSE
     assert all(re.search(r"\?.*\d+ minutes · (core|further)", card.inner_text(), re.DOTALL) for card in cards)
@@ -184,7 +184,7 @@ def press(step, name):
 
 
 def comes_alive(page, step):
-    """Scroll a view to where it is seen, again while pages above it still grow and push it out of sight."""
+    """Scroll a view into sight, again while pages above it still grow and push it out."""
     for _ in range(60):
         step.scroll_into_view_if_needed()
         if step.locator(".bmlab").is_visible():
@@ -417,7 +417,7 @@ def test_axe_finds_nothing_serious(visit, name, theme):
     assert [(rule["id"], node["html"][:200]) for rule in serious for node in rule["nodes"]] == []
 
 
-TOPICS = {  # what somebody looks for -> the page that should come first
+TOPICS = {  # words of a search -> the page that should come first
     "annealed importance sampling": "notebooks/03c_z_from_samples",
     "belief propagation": "notebooks/04b_can_it_be_proved",
     "burn-in": "notebooks/03b_long_enough",
