@@ -141,11 +141,13 @@ def test_a_finger_scrolls_on_all_but_the_paper_that_it_draws_on(browser, address
 
 
 @pytest.mark.parametrize("name", COURSE)
-def test_no_view_of_a_page_traps_a_finger(browser, address, name):
+def test_each_view_of_a_page_fits_a_phone_s_screen_and_traps_no_finger(browser, address, name):
     visit = Visit(browser, address, **PHONE)
     page = visit.open(name)
     for view in views_of(page):
         live = alive(page, view)
+        box, pad = live.bounding_box(), "bmlab-draw" in live.get_attribute("class")
+        assert box["width"] <= 390 and box["height"] <= (1.15 if pad else 1) * PHONE["viewport"]["height"]
         trapped = live.evaluate(
             "view => [...view.querySelectorAll('*')].filter(x => getComputedStyle(x).touchAction === 'none')"
             ".filter(x => !x.matches('.bml-drawn-on, .bml-drag')).map(x => x.outerHTML.slice(0, 80))"
