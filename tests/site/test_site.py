@@ -400,6 +400,12 @@ def test_a_page_and_its_download_hold_no_solution_and_the_page_has_a_place_to_th
     assert page.count('class="bmlab-think"') == wanted
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_holds_a_solution_of_any_notebook(name):
+    text = unescape(re.sub(r"<[^>]+>", "", (SITE / name).read_text(encoding="utf-8")))
+    assert not [line for found in SECRETS.values() for line in found if line in text]
+
+
 def test_thoughts_are_kept(visit):
     page = visit.open(COURSE[1])
     page.locator(".bmlab-think textarea").first.fill("because it adds up")
