@@ -22,7 +22,7 @@ def exponential_in_the_cold():
 
 @claim("03b-cold-a")  # the hole has most of the probability
 def no_energy_in_the_way(seed):
-    """Where the good state is a hole in a wide flat golf course, no energy barrier is in the way, and yet the walk does
+    """If the good state is a hole in a wide flat golf course, no energy barrier is in the way, and yet the walk does
     not find it"""
     n = 12 + seed % 4
     course = golf_course(n, depth=1 + seed / 20)
