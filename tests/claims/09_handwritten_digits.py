@@ -207,49 +207,12 @@ def strokes_in_a_wrong_order_are_not(fold, seed):
     return np.mean(found >= line) - 0.5, (fold, seed)
 
 
-# Every rule
+# Hidden units
 
 
-def five_folds(seed):
-    """The thousand in five parts of whole neighbourhoods, another cut for each seed."""
-    part = np.random.default_rng(seed).permutation(20) % 5
-    return [part[NEIGHBOURS] == k for k in range(5)]
-
-
-def all_wrong(learn, sheets, seed):
-    """Errors of 1000 in five folds."""
-    return sum(misread(learn, sheets, held) for held in five_folds(seed))
-
-
-@claim("09-contest-k")
-def couplings_halve_the_errors(seed):
-    """**Couplings** about halve the errors"""
-    share = all_wrong(closed_form, TRAIN, seed) / all_wrong(independent, TRAIN, seed)
-    return min(share - 0.35, 0.65 - share), seed
-
-
-def straight(sheets, C, seed):
-    """The same of a rival that draws straight borders."""
-    from sklearn.linear_model import LogisticRegression
-
-    misread = 0
-    for held in five_folds(seed):
-        labels = np.tile(LABELS[~held], len(sheets))
-        reader = LogisticRegression(C=C, max_iter=1000).fit(sheets[:, ~held].reshape(-1, 64), labels)
-        misread += (reader.predict(TRAIN[held]) != LABELS[held]).sum()
-    return misread
-
-
-@claim("09-contest-k")  # the rival's settings are those of the contest
-def straight_borders_stay(seed):
-    """Independent pixels and logistic regression, which draw straight borders, gain little or nothing"""
-    gain = all_wrong(independent, TRAIN, seed) - all_wrong(independent, SHEETS, seed)
-    return 10 - max(gain, straight(TRAIN[None], 0.1, seed) - straight(SHEETS, 0.01, seed)), seed
-
-
-@claim("09-contest-k", FOLDS)  # of 200 images
+@claim("09-strange-m", FOLDS)  # of 200 images
 def hidden_units_are_level(fold, seed):
-    """are about level with the best of the pairs"""
+    """from a hundred images they read no better"""
     rng, held = np.random.default_rng([fold, seed]), HELD[fold]
     machines = [contest.restricted(x, rng, penalty=0.1, rate=0.1) for x in by_digit(SHEETS, ~held)]
     log_z = contest.ten_log_z(machines, "ais", rng, contest.SHORT)
