@@ -68,7 +68,7 @@ def margins_make_the_blend(seed):
     return without - recalled(bmlab.hopfield(five), five) - (4.5 if seed == 0 else 0.5), seed
 
 
-@claim("10-11", share=0.9)  # whichever digits are stored: most of five, next to none of forty
+@claim("10-better-m", share=0.9)  # whichever digits are stored: most of five, next to none of forty
 def the_projection_rule(seed):
     """the projection rule restores all five, but none of forty (of other digits nearly always most of five, and hardly
     any of forty)."""
