@@ -50,6 +50,7 @@ function mount(model, el) {
       rows[r].sure.setAttribute("width", exact[k] / scale * wide);
     });
     for (const [f, tick] of ends) tick.textContent = +(f * scale).toFixed(2);
+    story.textContent = "";
     show();
   };
   const clamp = (i) => {
@@ -59,6 +60,7 @@ function mount(model, el) {
   };
   const set = (state) => {
     for (let i = 0; i < n; i++) if (!fixed[i]) s[i] = (state >> (n - 1 - i)) & 1 ? 1 : -1;
+    story.textContent = "";
     show();
   };
   // Whose turn it is: its field, its chance of +1, and a coin
@@ -78,12 +80,12 @@ function mount(model, el) {
     ? `It is the turn of ${names[unit]}: all that pulls there adds up to ${signed(coin.h, 2, "+")}, ` +
       `so blue has a chance of ${Math.round(100 * coin.p)} %. The coin says ${s[unit] > 0 ? "blue" : "white"}.`
     : `${chance(coin)}. A number between 0 and 1 is drawn: u = ${coin.u.toFixed(3)}. It ${words}`;
-  const update = () => {
+  const update = (aloud = rate <= 20) => {
     const coin = turn();
     if (!coin) return;
     const words = taken(coin);
     total++;
-    if (rate <= 20) story.textContent = told(coin, words);
+    if (aloud) story.textContent = told(coin, words);
   };
 
   const show = () => {
@@ -141,7 +143,7 @@ function mount(model, el) {
   });
   const go = (k) => { [rate, due] = [rates[k], 0]; pace.set(k); };
   root.append(
-    make("div", { class: "bml-buttons" }, run.control, button("One update", alone(() => { update(); show(); })),
+    make("div", { class: "bml-buttons" }, run.control, button("One update", alone(() => { update(true); show(); })),
       button("Count anew", restart), choice("words", ["plain", "with numbers"], 0, (k) => { plain = !k; }).el, ...(shape ? [shape.el] : [])),
     make("div", { class: "bml-controls" },
       slider("temperature T", { min: 0.1, max: 5, step: 0.05, value: T, show: (v) => v.toFixed(2) },

@@ -166,6 +166,25 @@ def test_the_machine_counts_what_is_exact_and_units_are_held(shown):
     assert view.locator(".bml-state").all_text_contents()[0].startswith("−")
 
 
+def test_the_machine_says_no_more_of_a_turn_once_something_has_changed(shown):
+    _, view = shown("machine")
+    one, said = view.get_by_role("button", name="One update"), view.locator(".bml-story")
+    changes = {
+        "temperature": lambda: slide(view, "temperature T"),
+        "unit": lambda: view.get_by_role("button", name="unit 0").press("Enter"),
+        "state": lambda: view.get_by_role("button", name=re.compile("^−−−, probability")).press("Enter"),
+        "count": lambda: view.get_by_role("button", name="Count anew").click(),
+    }
+    for name, change in changes.items():
+        one.click()
+        assert re.search("The coin says (blue|white)", said.inner_text()), name
+        change()
+        assert said.inner_text() == "", name
+    assert slide(view, "updates a second", times=5) == "60,000"
+    one.click()
+    assert "The coin says" in said.inner_text()
+
+
 def test_a_unit_that_is_held_takes_half_of_the_states_away(shown):
     notebook, view = shown("states")
     left = view.locator(".bml-cell:not(.bml-gone)")
