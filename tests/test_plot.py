@@ -12,6 +12,7 @@ import pytest
 from overlaps import overlaps
 
 import bmlab
+from bmlab.plot.labels import arrow_of
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
@@ -21,7 +22,7 @@ from matplotlib.text import Text
 
 from bmlab import plot
 from bmlab.plot import figures
-from bmlab.plot.labels import Labels, arrow_of
+from bmlab.plot.labels import Labels
 from bmlab.plot.style import HATCHED, ON_LIGHT
 from bmlab.widgets.pictures import completed
 
@@ -275,6 +276,10 @@ def test_a_torus_leaves_its_frame_and_an_open_lattice_does_not(ax):
     assert len(lines) == 5 and ((lines >= 0) & (lines <= 2)).all()
 
 
+def arrows_of(ax):
+    return {(tuple(np.round(text.xyann, 6)), tuple(np.round(text.xy, 6))) for text in ax.texts if arrow_of(text)}
+
+
 def test_a_message_points_to_whom_it_is_told(ax):
     plot.network(joined_by([(0, 1), (1, 2)], 3), ax, messages={(1, 0): "go", (1, 2): "stay"})
     x, y, z = places(ax, 3)
@@ -386,49 +391,6 @@ def test_a_network_of_one_unit_stands_wherever_it_may_and_one_of_none_is_refused
         ax.clear()
     with pytest.raises(ValueError, match=r"a network must have a unit, found none; try plot.network\(bmlab.toy\(\)"):
         plot.network(bmlab.BoltzmannMachine(np.zeros((0, 0)), []), ax)
-
-
-def arrows_of(ax):
-    return {(tuple(np.round(text.xyann, 6)), tuple(np.round(text.xy, 6))) for text in ax.texts if arrow_of(text)}
-
-
-def test_an_arrow_is_what_flows_more_this_way_than_back(ax):
-    flow = np.array([[0.5, 0.3, 0.1], [0.1, 0.2, 0.3], [0.3, 0.1, 0.1 + 1e-9]])  # goes round 0, 1, 2
-    assert plot.flows(flow, ax, bmlab.states(2)[:3]) is ax
-    spots = [tuple(np.round(box.xy, 6)) for box in ax.artists]
-    assert arrows_of(ax) == {(spots[a], spots[b]) for a, b in ((0, 1), (1, 2), (2, 0))}
-    ax.clear()
-    plot.flows(flow + flow.T, ax, bmlab.states(2)[:3])  # as much there as back
-    assert not arrows_of(ax) and len(ax.artists) == 3
-
-
-def test_flows_are_between_the_states_that_are_given(ax):
-    for flow in (np.ones((3, 3)), np.ones((3, 2)), np.ones(2)):
-        with pytest.raises(ValueError, match=r"matrix must be \(2, 2\) for 2 states, found .*; pass one row a state"):
-            plot.flows(flow, ax, [[1], [-1]])
-
-
-def colours_of_arrows(ax):
-    edges = [arrow_of(text).get_edgecolor() for text in ax.texts]
-    return [matplotlib.colors.to_hex(edge, keep_alpha=True).upper() for edge in edges]
-
-
-def test_of_flows_that_are_lit_the_arrows_are_blue_and_the_others_faint(ax):
-    flow = np.roll(np.eye(4), 1, axis=1)
-    plot.flows(flow, ax, bmlab.states(2), lit=[(0, 1), (2, 1)])  # the second flows the other way
-    assert colours_of_arrows(ax) == [plot.PLUS + "FF", *[plot.FAINT] * 3]
-    ax.clear()
-    plot.flows(flow, ax, bmlab.states(2))
-    assert colours_of_arrows(ax) == [plot.INK + "FF"] * 4
-
-
-def test_a_ring_of_flows_stands_in_the_order_in_which_they_go_round(ax):
-    order, flow = [0, 5, 2, 4, 1, 3], np.zeros((6, 6))
-    flow[order, order[1:] + order[:1]] = 1
-    plot.flows(flow, ax, bmlab.states(3)[:6])
-    spots = np.array([box.xy for box in ax.artists])[order]
-    turn = np.unwrap(np.arctan2(spots[:, 0], spots[:, 1]))
-    assert np.allclose(np.diff(turn), 2 * np.pi / 6)  # clockwise, each next to the one before
 
 
 # states

@@ -15,7 +15,7 @@ labels   words that nothing strikes
 
 from .charts import bracket, curves, learning, moments, phases
 from .figures import apply_style, show
-from .glyphs import flows, glyph, states
+from .glyphs import glyph, states
 from .networks import network
 from .sheets import answers, images
 from .style import (
@@ -53,7 +53,6 @@ __all__ = [
     "apply_style",
     "bracket",
     "curves",
-    "flows",
     "glyph",
     "headline",
     "images",

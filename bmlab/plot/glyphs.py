@@ -1,14 +1,12 @@
-"""States of a few units as small pictures: bars over states, a state at a point, flows between states."""
+"""States of a few units as small pictures: bars over states, a state at a point."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import permutations
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..checking.arrays import first_largest
 from ..checking.calls import show_call
 from ..checking.validation import check_array, check_positive, check_row, describe
 from ..model import BoltzmannMachine, check_model
@@ -17,9 +15,6 @@ from .style import COLOURS, FAINT, HATCH, INK, MAX_LABELLED_UNITS, MINUS, OPEN, 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
-
-# Arrows of flows: colour, width that the largest flow adds to 1, size of the head, and layer.
-ARROWS = {"alike": (INK, 5, 16, 2), "lit": (PLUS, 3, 12, 2), "faint": (FAINT, 0, 9, 1)}
 
 
 @show_call()
@@ -99,47 +94,6 @@ def glyph(
         box.add_artist(Circle((x[i], y[i]), radius, fc=fill, **looks))
     about: Any = {"xybox": offset, "boxcoords": "offset points", "xycoords": coords, "frameon": False, "pad": 0}
     ax.add_artist(AnnotationBbox(box, xy, annotation_clip=False, **about))
-    return ax
-
-
-@show_call()
-def flows(matrix: ArrayLike, ax: Axes, states: ArrayLike, *, lit: Iterable[tuple[int, int]] | None = None) -> Axes:
-    """Draw what flows (n, n) from states (rows) to states (columns), on a ring: more this way than back is an arrow.
-
-    The states (n, units), of up to four units, are drawn; up to eight stand in the order in which most of the flow goes
-    round.
-
-    lit    pairs (from, to) of rows of `states`: their arrows are blue, and the others faint
-
-    >>> plot.flows(np.array([[0.9, 0.1], [0.2, 0.8]]), plt.subplot(), [[-1], [1]])
-    <Axes: >
-    """
-    matrix = check_array("matrix", matrix)
-    states = check_array("states", states)
-    n = len(states)
-    if matrix.shape != (n, n):
-        raise ValueError(f"matrix must be ({n}, {n}) for {n} states, found {describe(matrix)}; pass one row a state")
-    net = np.clip(matrix - matrix.T, 0, None)
-    net[net < np.abs(matrix).max(initial=0) / 1e6] = 0  # rounding
-    order = np.arange(n)
-    if 2 < n <= 8 and net.any():
-        rings = np.array([(0, *rest) for rest in permutations(range(1, n))])
-        ahead = np.sin(2 * np.pi * np.subtract.outer(np.arange(n), np.arange(n)).T / n)
-        order = rings[first_largest((net[rings[:, :, None], rings[:, None]] * ahead).sum((1, 2)))]
-    bright = None if lit is None else {tuple(pair) for pair in lit}
-    place = np.empty((n, 2))
-    place[order] = circle(n)
-    for a, b in zip(*net.nonzero(), strict=True):
-        colour, gain, head, above = ARROWS["alike" if bright is None else "lit" if (a, b) in bright else "faint"]
-        width = 0.6 + gain * net[a, b] / net.max()
-        style = {"arrowstyle": f"-|>,head_length={0.3 + width / 12},head_width={0.15 + width / 16}", "color": colour}
-        style |= {"connectionstyle": "arc3,rad=0.15", "linewidth": width, "shrinkA": 24, "shrinkB": 24}
-        style |= {"mutation_scale": head, "zorder": above}
-        ax.annotate("", tuple(place[b]), tuple(place[a]), arrowprops=style)
-    for xy, state in zip(place, states, strict=True):
-        glyph(ax, state, tuple(xy), size=32)
-    ax.set(xlim=(-1.3, 1.3), ylim=(-1.25, 1.25), aspect="equal")
-    ax.set_axis_off()
     return ax
 
 
