@@ -1,7 +1,7 @@
 // The climb of a likelihood, step by step: where data and free phase still differ, and what the weights become.
 function mount(model, el) {
   const colours = model.get("colours"), names = model.get("names"), n = names.length;
-  const own = colourOf(model, model.get("method")), AHEAD = 30, frames = [], pairs = [];
+  const own = colourOf(model, model.get("method")), AHEAD = 30, NUMBERED = 4, frames = [], pairs = [];
   for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) pairs.push([i, j]);
   let at = 0, speed = 20, due = 0, end = "", picked = null;
 
@@ -24,6 +24,9 @@ function mount(model, el) {
     });
     const cells = pairs.map(([i, j]) => [[i, j], [j, i]].map(([r, c]) => add("rect",
       { x: room + c * side, y: 16 + r * side, width: side - 0.5, height: side - 0.5 })));
+    const numbers = n > NUMBERED ? [] : pairs.map(([i, j]) => [[i, j], [j, i]].map(([r, c]) =>
+      add("text", { x: room + (c + 0.5) * side, y: 16 + (r + 0.5) * side + 6,
+        "text-anchor": "middle", style: "font-size: 18px; fill: #222" })));
     const ring = add("rect", { width: side, height: side, class: "bml-picked" });
     svg.addEventListener("pointermove", (event) => {
       const box = svg.getBoundingClientRect(), scale = box.width / size;
@@ -38,6 +41,9 @@ function mount(model, el) {
         cell.setAttribute("fill", w > 0 ? colours.together : colours.apart);
         cell.setAttribute("rx", w > 0 ? 0 : side / 2);
         cell.setAttribute("fill-opacity", (Math.abs(w ?? 0) / most).toFixed(3));
+      }));
+      numbers.forEach((two, k) => two.forEach((text) => {
+        text.textContent = values[k] === null ? "" : signed(values[k], 2, "+");
       }));
       ring.setAttribute("visibility", picked ? "visible" : "hidden");
       if (picked) {
