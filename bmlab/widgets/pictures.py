@@ -275,7 +275,7 @@ def pairs(ax: Axes, matrix: np.ndarray, names: list[str], largest: float) -> Non
         cell.set_alpha(min(1, abs(matrix[i, j]) / largest))
         ax.add_patch(cell)
         if n <= 4:
-            ax.text(j + 0.5, i + 0.5, signed(matrix[i, j], "+.2f"), fontsize=10, ha="center", va="center")
+            ax.text(j + 0.5, i + 0.5, signed(float(matrix[i, j]), "+.2f"), fontsize=10, ha="center", va="center")
     ax.set(xlim=(0, n), ylim=(n, 0), aspect="equal", xticks=[], yticks=[])
     for spine in ax.spines.values():
         spine.set(visible=True, color=plot.FAINT)
