@@ -37,9 +37,6 @@ CONTENTS = '<nav class="contents"><h1>Contents</h1><ol start="0">{rows}</ol></na
 ROW = '<li><a href="#{stem}"><span>{title}</span><span>{page}</span></a></li>'
 
 
-OF_A_TEST = re.compile(r" (?:The|Run the) locked cell below it[^.]*\.(?: \(In a class[^)]*\))?")
-
-
 def chapter(path: Path) -> NotebookNode:
     """A notebook as it is printed: exercises are questions and places to write, and nothing is folded."""
     notebook = without_teachers(without_solutions(nbformat.read(path, as_version=4), "# your code"))
@@ -50,7 +47,7 @@ def chapter(path: Path) -> NotebookNode:
             continue  # a test
         if about and cell.cell_type == "code":
             cell.outputs = []
-        cell.source = OF_A_TEST.sub("", cell.source)
+        cell.source = pages.OF_A_TEST.sub("", cell.source)
         if cell.metadata.get("jupyter", {}).get("source_hidden"):
             cell.metadata["transient"] = {"remove_source": True}
         cells.append(cell)

@@ -39,6 +39,8 @@ LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!\w+:|#)([^)\s#]+)([^)\s]*)\)")
 HEADING = re.compile(r"(?<=\]\()#[\w-]+(?=\))")  # JupyterLab calls "One word" One-word
 WITHIN_HTML = re.compile(r'src="data:image/png;base64,([^"]+)"')
 
+OF_A_TEST = re.compile(r" (?:The|Run the) locked cell below it[^.]*\.(?: \(In a class[^)]*\))?")
+ON_A_PAGE = " On this page it is a place to think, and what its test asks is folded below."
 THINK = """<div class="bmlab-think"><label>A place to think <span>(kept by this browser)</span> \
 <textarea rows="4" data-name="{}"></textarea></label></div>"""
 HINT = """<details class="bmlab-hint"><summary>A hint: what its test asks</summary>
@@ -212,7 +214,7 @@ def page(path: Path, teacher: bool) -> NotebookNode:
             cell.metadata.tags = [*cell.metadata.get("tags", []), "hide-input"]
         if cell.cell_type == "markdown":
             del cell["outputs"]
-            cell.source = linked(cell.source, path)
+            cell.source = linked(cell.source if teacher else OF_A_TEST.sub(ON_A_PAGE, cell.source), path)
         if about.get("grade") and not about.get("solution") and not teacher:
             cells.append(nbformat.v4.new_markdown_cell(HINT.format(cell.source.strip()), id=cell.id))
             continue

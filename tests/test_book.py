@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
 
 import book  # noqa: E402
+import pages  # noqa: E402
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 PATH = ROOT / "notebooks/01_theory.ipynb"
@@ -38,6 +39,15 @@ def test_no_answer_stands_below_its_question(path):
     assert "Choose A, B or C" in answers and f"To prediction {asked}." in answers
     assert "Choose A, B or C" not in story and "<summary>Answer" not in story
     assert "Check yourself" in story and "Check yourself" in answers
+
+
+def test_no_page_of_the_site_speaks_of_a_locked_cell():
+    """It folds what a test asks, and runs none."""
+    for path in pages.NOTEBOOKS:
+        told = [cell.source for cell in nbformat.read(path, as_version=4).cells if "locked cell" in cell.source]
+        shown = [pages.OF_A_TEST.sub(pages.ON_A_PAGE, source) for source in told]
+        assert told and not any("locked" in one or "hidden tests" in one for one in shown), path
+        assert all(pages.ON_A_PAGE in one for one in shown), path
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="no Chromium prints it")

@@ -409,6 +409,13 @@ def test_a_function_that_calls_itself_or_returns_few_digits_is_told_so(name, cop
     assert copy(rounded, test).startswith("✗ my_formula is right to three digits, and all are asked for")
 
 
+@pytest.mark.parametrize("name", ["03_gibbs_sampling"])
+def test_a_sampler_of_a_student_s_own_is_not_compared_with_the_course_s(name, copy):
+    _, test = answer_cells(nbformat.read(BY_NAME[name], 4))["my_cheat"]
+    said = copy("def my_cheat(model, s, u):\n    return np.where(bmlab.exact(model).mean > 0, 1.0, -1.0)", test)
+    assert said == "✗ let u[i] alone decide: +1 where small"
+
+
 def writing(function, before=True):
     """A function that doubles the arrays it is given, a machine's biases too, before it answers or behind."""
 

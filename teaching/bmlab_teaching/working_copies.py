@@ -28,7 +28,7 @@ from .slicing import names
 NOTEBOOKS, COURSE, FRONT = Path("notebooks"), Path("course"), "course.ipynb"
 RECORD = ".copied.json"  # notebook -> the fingerprint of the source that was copied or offered last
 BOX = '<div style="border: 1px solid; border-left-width: 6px; border-radius: 6px; padding: 0.4em 1em">\n\n{}\n\n</div>'
-WATCH = 'import bmlab.exercises\nbmlab.exercises.watch("{}")  # below a test it says whether the answer is right\n'
+WATCH = 'import bmlab.exercises\nbmlab.exercises.watch("{}")  # below a test it says what it finds\n'
 NEWER = "{} has a newer version than your copy: {} stands beside it, and your copy is as you left it."
 WELCOME = "# The course\n\nEach picture opens a notebook. Run the cell below again to see what you have done since."
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
