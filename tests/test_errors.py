@@ -46,6 +46,7 @@ RAISING = [
     lambda: float(ROW),
     lambda: placed(np.zeros(3), 0, 1, 2),
     lambda: float(10**400),
+    lambda: str.__mod__("4", 1),
     lambda: math.exp(1000.0),
 ]
 

@@ -103,6 +103,7 @@ SLIPS = {
             ("np.logaddexp(*halves)", "sum(halves)", ": np.logaddexp"),
             ("b[0] * s + ", "", "an open chain"),
             ("w[1:-1]", "w[1:]", "log 16 = 2.773, not 3.466"),
+            ("rest = np.array(b[1:], dtype=float)", "rest = b[1:]", "writes into what it is given"),
             ("        rest[-1] += w[-1] * s\n", "", "at the last by w[-1]"),
             ("w[0] * s", "w[-1] * s", "rest[-1] += w[-1] * s", "rest[-1] += w[0] * s", "an open chain"),
             (RING_TABLE, "states() would list 2^1000 states"),
@@ -293,6 +294,7 @@ SLIPS = {
             ("np.cov(x.T, bias=True)", "x.T @ x / len(x)", "take the means off first"),
             ("my_score_matching = lambda x: (x, x)", "one row a unit"),
             (", K", ", np.tril(K)", "K is symmetric"),
+            ("K @ x.mean(axis=0), K", "K, K @ x.mean(axis=0)", "its parts in another order"),
         ],
     },
     "09_handwritten_digits": {

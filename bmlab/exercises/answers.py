@@ -29,6 +29,7 @@ NO_TEXT = "{} is {}, where a text is asked for: put it between quotes"
 OWN_ASSERT = "{} stops with AssertionError: is there an assert of its own in it?"
 STOPS = " stops with "
 ORDINAL = ("first", "second", "third", "fourth")
+OFTEN = 20  # calls of a test that are made twice: who draws gives the same now and then
 DIGITS = 6e-4  # how far an answer may be off: three decimals are right
 
 
@@ -266,7 +267,7 @@ class Watched:
     """
 
     def __init__(self, name: str, function: Callable, right: Callable | None):
-        self.name, self.function, self.right, self.wrong, self.asked = name, function, right, "", False
+        self.name, self.function, self.right, self.wrong, self.asked = name, function, right, "", 0
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         """Return the function's answer."""
@@ -279,11 +280,11 @@ class Watched:
                 raise
         self.wrong = self.wrong or WRITES.format(self.name) * (not all(map(same_bits, given, copies)))
         self.wrong = self.wrong or kind_error(self.name, found, printed.getvalue())
-        if not self.asked and not self.wrong:
+        self.asked += 1
+        if self.asked <= OFTEN and not self.wrong:
             with suppress(Exception), redirect_stdout(StringIO()):
                 again = inspect.unwrap(self.function)(*deepcopy(given), **deepcopy(named))
                 self.wrong = AGAIN.format(self.name) * (not equal(parts(found), parts(again)))
-        self.asked = True
         if self.right and not self.wrong:
             with suppress(Exception):
                 wanted = self.right(*deepcopy(given), **deepcopy(named))

@@ -66,6 +66,7 @@ PLAIN = {
     r"setting an array element with a sequence\..*": (
         "things of several shapes do not make one array: a pair has two, x[0] and x[1]; rows are to be equally long"
     ),
+    r"not all arguments converted during string formatting": "a text stands before %: take its quotes off",
     r"int too large to convert to float|math range error": "a number is too large for a float: add up logarithms",
     r"'numpy\.ndarray' object has no attribute '(\w+)'": r"an array has no .\1",
     r"'numpy\.ndarray' object is not callable": "( ) behind an array call it: [ ] takes a part of it",

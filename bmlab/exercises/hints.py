@@ -24,7 +24,7 @@ from ..checking.arrays import first_largest
 from ..estimate import Bounded
 from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine
-from .answers import DIGITS, READ_ONLY, STOPS, agree, close, equal, in_shape, labels_of, parts, returned
+from .answers import DIGITS, READ_ONLY, STOPS, WrongKind, agree, close, equal, in_shape, labels_of, parts, returned
 from .edits import edited
 from .shown import case, number, short, size
 
@@ -106,7 +106,10 @@ def named_in_test(test: str, asked: Sequence[str], names: dict, solution: str) -
             except Draws:
                 continue
             trial = Trial(renamed(names[name], name), right[name], [], [], [], source_of(names[name]))
-            trial = trial.on(calls[:MAX_RECORDED])
+            try:
+                trial = trial.on(calls[:MAX_RECORDED])
+            except WrongKind as problem:
+                return f"{problem}"
             if all(equal(*pair) for pair in trial.pairs):
                 return FEW_DIGITS.format(name) * (not all(equal(*pair, off=1e-9) for pair in trial.pairs))
             if words := named(trial, solution) or small_example(trial):
