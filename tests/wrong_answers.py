@@ -100,9 +100,9 @@ SLIPS = {
             ("z_chain = 8 * np.exp(w01 + w12 + b0)", "no energy is below"),
         ],
         "my_ring_log_z": [
-            ("np.logaddexp(*halves)", "sum(halves)", ": np.logaddexp"),
+            ("np.logaddexp(*halves)", "sum(halves)", "two halves of 2.079 make 2.773"),
             ("b[0] * s + ", "", "an open chain"),
-            ("w[1:-1]", "w[1:]", "log 16 = 2.773, not 3.466"),
+            ("w[1:-1]", "w[1:]", "make 2.773, not 3.466"),
             ("rest = np.array(b[1:], dtype=float)", "rest = b[1:]", "writes into what it is given"),
             ("        rest[-1] += w[-1] * s\n", "", "at the last by w[-1]"),
             ("w[0] * s", "w[-1] * s", "rest[-1] += w[-1] * s", "rest[-1] += w[0] * s", "an open chain"),
