@@ -1,4 +1,4 @@
-"""What 00_start says of probabilities and of learning, attacked: other machines, other seeds, other questions."""
+"""Claims of 00_start on probabilities and of learning, attacked: other machines, other seeds, other questions."""
 
 from functools import cache
 from itertools import combinations, permutations

@@ -1,4 +1,4 @@
-"""What 01_theory says of the learning rule, attacked: other machines, temperatures, staircases, starts; all exact."""
+"""Claims of 01_theory on the learning rule, attacked: other machines, temperatures, staircases, starts; all exact."""
 
 import numpy as np
 from judges import blank, climbed, features, judged, misplaced
@@ -11,7 +11,7 @@ POSSIBLE = bmlab.states(3).prod(axis=1) < 0  # of two switches and a lamp
 
 
 def starts(n, seed, scale, count=1):
-    """Rows whose weights are drawn, without biases, as in the notebook's teaser."""
+    """Rows with random weights and without biases, as in the notebook's teaser."""
     weights = np.random.default_rng(seed).normal(scale=scale / np.sqrt(2), size=(count, n * (n - 1) // 2))
     return np.hstack([weights, np.zeros((count, n))])
 

@@ -1,4 +1,4 @@
-"""What 02_exact_z says of sums and their prices, attacked: other machines, sizes, temperatures, algorithms and budgets.
+"""Claims of 02_exact_z on sums and their prices, attacked: other machines, sizes, temperatures, algorithms and budgets.
 
 Counts are counted, and judged by sums in extended precision or by probabilities.
 """

@@ -1,4 +1,4 @@
-"""What 03_gibbs_sampling says of samplers, attacked: other machines, other seeds; exactly if possible."""
+"""Claims of 03_gibbs_sampling on samplers, attacked: other machines, other seeds; exactly if possible."""
 
 from itertools import product
 
@@ -148,7 +148,7 @@ def the_coldest_walks_end_higher(seed, n, walk):
     return (walks[0].energy(frozen) - walks[0].energy(cold).mean()).mean()
 
 
-@claim("03-visited-read", product(range(10), (12, 20), (0.01, 0.1, 0.3)))  # glasses, where it is cold, and warm
+@claim("03-visited-read", product(range(10), (12, 20), (0.01, 0.1, 0.3)))  # glasses, cold and warm
 def in_the_cold_few_states(seed, n, T):
     """**In the cold few states of such a glass carry $Z$, and the walks soon visit them.**"""
     parts = [
@@ -160,7 +160,7 @@ def in_the_cold_few_states(seed, n, T):
 
 @claim(
     "03-visited-read"
-)  # a star, whose hub goes down from random states: all up is missed, in one run of five at least
+)  # a star: its hub goes down from random states, and all up is missed, in one run of five at least
 def elsewhere_nearly_all_is_missed(seed):
     """Elsewhere they may miss nearly all of it, and the sum does not say so"""
     leaves = 20 + seed

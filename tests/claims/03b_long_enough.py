@@ -1,4 +1,4 @@
-"""What 03b_long_enough says of chains, attacked: other machines, other seeds, equal work; exactly if possible."""
+"""Claims of 03b_long_enough on chains, attacked: other machines, other seeds, equal work; exactly if possible."""
 
 from functools import cache
 
@@ -52,7 +52,7 @@ def naive_intervals(seed):
     return 0.12 - abs(covered(seed)[0] - 0.53), seed
 
 
-@claim("03-62")  # ten times as many bring less than a third of what is lacking; ten times longer bring half
+@claim("03-62")  # ten times as many bring less than a third of the lacking ones; ten times longer bring half
 def only_longer_ones(seed):
     """**If chains remember their scattered starts, more chains shrink the error bar. They hardly lower R-hat: that
     needs longer chains, at times far longer ones.**"""

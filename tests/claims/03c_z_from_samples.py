@@ -1,4 +1,4 @@
-"""What 03c_z_from_samples says of log Z, attacked: other machines, other seeds, equal work; exactly if possible."""
+"""Claims of 03c_z_from_samples on log Z, attacked: other machines, other seeds, equal work; exactly if possible."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""What 04_mean_field says of products, attacked: other machines, sizes, starts and zoos; exact() judges."""
+"""Claims of 04_mean_field on products, attacked: other machines, sizes, starts and zoos; exact() judges."""
 
 from dataclasses import replace
 from functools import cache
@@ -108,7 +108,7 @@ def kinds_of_animals(seed):
     return (together - 0.8 if len({counts.argmax() for counts in most}) == 3 else -1), seed
 
 
-@claim("04-48", range(26))  # from the mean fish; where it says that it has not converged, the sentence is silent
+@claim("04-48", range(26))  # from the mean fish; if it says that it has not converged, the sentence claims nothing
 def converged_in_the_wrong_place(seed):
     """**converged says that a place was found, not that it is the right place.**"""
     machine, animals, classes = menagerie(seed)
@@ -178,7 +178,7 @@ def a_bound_that_loses_little(model):
 
 @cache
 def worst_of_couples():
-    """The largest error in one to three couples, whatever their field."""
+    """The largest error in one to three couples, over all their fields."""
     alike = product((1, 2, 3), np.linspace(0, 0.7, 15))
     return max(missed(scaled(couples(k), np.full(2 * k, field), 0.3)) for k, field in alike)
 
@@ -215,7 +215,7 @@ def of_a_crowd(n, pull, bias):
 
 @claim(
     "04-answer", CROWDS, share=0.95
-)  # no unit depends on another by more than 2 %, but for what repels; above and below T critical
+)  # no unit depends on another by more than 2 %, except if they repel; above and below T critical
 def one_valley_and_no_strong_tie(n, pull, bias):
     """**As a rule a product is good enough if there is one valley, not too flat, and no unit depends much on any
     particular other.** It was tried on crowds of 50 to 400 units, all tied to all alike."""

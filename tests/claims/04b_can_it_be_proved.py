@@ -1,4 +1,4 @@
-"""What 04b_can_it_be_proved says of TAP, Bethe and brackets, attacked: other machines; exact() judges."""
+"""Claims of 04b_can_it_be_proved on TAP, Bethe and brackets, attacked: other machines; exact() judges."""
 
 import numpy as np
 from judges import crowd, off, one_against_all, pair, ring, scaled
@@ -105,7 +105,7 @@ def an_integral_is_more():
     """**A sum is less than an integral.**"""
 
 
-@claim("04-78", range(60))  # evidence: where the three agree to 0.1 nats, they are nearly always right to 0.3
+@claim("04-78", range(60))  # evidence: if the three agree to 0.1 nats, they are nearly always right to 0.3
 def agreement_is_evidence(seed):
     """**That is evidence, and it is no proof:**"""
     model = glass([12, 16][seed % 2], seed, 1, [0.2, 0.4, 0.5, 0.7, 1][seed % 5])

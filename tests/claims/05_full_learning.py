@@ -1,4 +1,4 @@
-"""What 05_full_learning says of climbing, of where chains start and of doing without a free phase, attacked.
+"""Claims of 05_full_learning on climbing, on the start of chains and on doing without a free phase, attacked.
 
 Other tables are ten properties, or all fifteen, of 101 animals drawn with replacement.  exact judges all of them.
 """
@@ -59,7 +59,7 @@ def top(seed, n):
 
 
 def lost(phase, seed, n=10, copies=1):
-    """What a free phase loses that starts on the summit, in exact nats."""
+    """The loss of a free phase that starts on the summit, in exact nats."""
     model, data = ended(phase, "falling", seed, n, copies)
     return score(top(seed, n), data) - score(model, data)
 
@@ -158,7 +158,7 @@ def pseudolikelihood_in_the_limit():
 
 
 def errors(true, rows, seed):
-    """Error of the weights by the two rules; nan where a rule refuses or stops early."""
+    """Error of the weights by the two rules; nan if a rule refuses or stops early."""
     data, weights = bmlab.sample(true, rows, rng=np.random.default_rng(seed)), true.weights / true.temperature
     found = []
     for rule in bmlab.pseudolikelihood, partial(bmlab.maximize, blank(true.n)):

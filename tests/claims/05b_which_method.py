@@ -1,4 +1,4 @@
-"""What 05b_which_method says of mean field in the loop, of three ways to Z and of the rule for choosing, attacked.
+"""Claims of 05b_which_method on mean field in the loop, of three ways to Z and of the rule for choosing, attacked.
 
 Other tables are all fifteen properties of 101 animals drawn with replacement; other machines are couples, rings,
 crowds, repelling units and glasses.  exact judges all of them but the large glasses.
@@ -38,7 +38,7 @@ def the_radius_is_near_one(seed):
     return min(0.4 - abs(at_rest - 1), at_top - at_rest - 1)
 
 
-@claim("05-71")  # where the data want a small one, the loop arrives; where they want a large one, it does not
+@claim("05-71")  # if the data want a small one, the loop arrives; if they want a large one, it does not
 def the_radius_is_the_cause(seed):
     """**It depends on the spectral radius.**"""
     losses = []
@@ -105,7 +105,7 @@ def the_stated_error_holds(seed):
     for number, model in enumerate([*machines(seed)[1:], glass(20, seed)]):
         some = model.at(radius(model) / (0.2, 0.7, 2)[(seed + number) % 3])
         answer = choosing.without_exact(some, np.random.default_rng(seed), "moments", 1000)
-        yield np.nan_to_num(answer.info["error"] - off(answer, some), nan=-1)  # where it states none
+        yield np.nan_to_num(answer.info["error"] - off(answer, some), nan=-1)  # if it states none
 
 
 # --- three ways to Z ----------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def right_where_one_valley_is_left(n, pull, sign):
     for ties, mean, together in (crowd(n, sign * pull), crowd(n, pull + 1)):
         answer = bmlab.mean_field(ties, starts=5)
         errors.append(race.moments_off(answer, np.full(n, mean), np.full((n, n), together)))
-        errors.append(np.hypot(mean, together))  # what an answer without any means and correlations is off by
+        errors.append(np.hypot(mean, together))  # the error of an answer without any means and correlations
     return min(0.02 - errors[0], 1 - 5 * errors[0] / errors[1], errors[2] - 0.04)
 
 

@@ -1,4 +1,4 @@
-"""What 06_your_own_data says of a table with holes, attacked: rows drawn again with replacement, other votes hidden.
+"""Claims of 06_your_own_data on a table with holes, attacked: rows drawn again with replacement, other votes hidden.
 
 Each machine is learnt anew; bmlab.exact judges.  "The House" is always the table as it is.
 """
@@ -76,7 +76,7 @@ def empty_rows_are_penalty(seed):
     return min(1e-4 - np.abs(empty - four).max(), np.abs(empty - plain).max() - 0.01)
 
 
-@claim("06-17")  # four fifths of it, at least, are left where the direct weight is taken away
+@claim("06-17")  # four fifths of it, at least, are left if the direct weight is taken away
 def a_correlation_without_a_weight(seed):
     """tied to the same third ones, such as aid to El Salvador, and these carry at least four fifths of the
     correlation"""
@@ -116,7 +116,7 @@ def two_valleys(seed):
     return ((0.2 - abs(reached[0] / reached.sum() - 0.5)) if len(found) == 2 else -1.0), seed
 
 
-@claim("06-19")  # the machine's weights made weaker or given random signs; and a glass, where they are strong, too
+@claim("06-19")  # the machine's weights made weaker or given random signs; and a glass, with strong ones, too
 def one_or_many(seed):
     """B holds for weak weights, C for strong frustrated ones."""
     rng, machine = np.random.default_rng(seed), again(seed)[2]
@@ -138,7 +138,7 @@ def the_valleys_are_the_parties(seed):
     return min(np.corrcoef(found[k], means[k])[0, 1] for k in (0, 1)) - 0.85
 
 
-@claim("06-22")  # the share of members who lean to their own party's valley
+@claim("06-22")  # the share of members that lean to their own party's valley
 def rows_of_two_kinds(seed):
     """it found two valleys, and more than four members in five lean to that of their own party"""
     table, party, model = again(seed)
@@ -178,7 +178,7 @@ def clearly_less_surprised(seed):
 
 @cache
 def hidden(seed):
-    """The House without a tenth of its votes, and where these are."""
+    """The House without a tenth of its votes, and the places of these."""
     known, left = np.argwhere(~np.isnan(HOUSE)), HOUSE.copy()
     chosen = tuple(np.random.default_rng(seed).permutation(known)[: len(known) // 10].T)
     left[chosen] = np.nan
@@ -187,7 +187,7 @@ def hidden(seed):
 
 @cache
 def judged(seed):
-    """A drawer: the means of the hidden votes by the machine, the party line and the majority, and what was said."""
+    """A drawer: the means of the hidden votes by the machine, the party line and the majority, and the true votes."""
     left, chosen = hidden(seed)
     line = np.array([shares(left[side == PARTY]) for side in PARTY])
     means = bmlab.complete(learnt(left), left).mean, line, np.tile(shares(left), (len(left), 1))

@@ -1,4 +1,4 @@
-"""What 07_hidden_units says of pairs, of hidden units and of the encoder of 1985, attacked.
+"""Claims of 07_hidden_units on pairs, of hidden units and of the encoder of 1985, attacked.
 
 Climbs from many starts are made side by side and exactly.
 """
@@ -88,7 +88,7 @@ def symmetry_has_to_be_broken(seed):
     return min(moved.log_likelihood.value - still.log_likelihood.value - 0.01, 1e-9 - stays), seed
 
 
-TO_HIDDEN = [2, 4, 5]  # where a row of parameters holds the weights from 0, 1 and 2 to unit 3
+TO_HIDDEN = [2, 4, 5]  # the places in a row of parameters of the weights from 0, 1 and 2 to unit 3
 
 
 @cache
@@ -183,7 +183,7 @@ CASES = bmlab.data.shifter().data
 
 @cache
 def learned(seed):
-    """A machine of four fifths of the cases, and who was kept."""
+    """A machine of four fifths of the cases, and the cases that it learned from."""
     kept = shifter.split(CASES, 100 + seed)
     return shifter.learned(CASES[kept], 3000, np.random.default_rng(100 + seed)), kept
 

@@ -1,4 +1,4 @@
-"""What 08_restricted_machines says of two layers, attacked: other machines, other splits of the images, equal work.
+"""Claims of 08_restricted_machines on two layers, attacked: other machines, other splits of the images, equal work.
 
 The images are the 1000 of digits().train alone: each trial keeps another fifth of neighbours back (notebook 09 needs
 the 797 others unseen).

@@ -1,4 +1,4 @@
-"""What 09_handwritten_digits says of reading, attacked: other images to learn from, other seeds, other readers.
+"""Claims of 09_handwritten_digits on reading, attacked: other images to learn from, other seeds, other readers.
 
 All is tried on the 1000 images of digits().train, cut anew into those that are learnt and those that are read; the 797
 in the drawer are read by the notebook alone.
@@ -94,14 +94,14 @@ def loudness_wins(seed):
 
 
 def nearest(images, labels, form):
-    """The share of images whose nearest one of the same digit is on the same form."""
+    """The share of images with their nearest neighbour of the same digit on the same form."""
     alike = images @ images.T
     alike[labels[:, None] != labels] = -np.inf
     np.fill_diagonal(alike, -np.inf)
     return np.mean(form[alike.argmax(axis=1)] == form)
 
 
-@claim("09-forms-m")  # a form is known by its writing, and less well where it is cut in the wrong places
+@claim("09-forms-m")  # a form is known by its writing, and less well if it is cut in the wrong places
 def forms_are_hands(seed):
     """A form is known by its writing: the image most like a digit is on the same form twice as often as by chance, or
     more."""

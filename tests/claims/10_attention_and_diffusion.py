@@ -1,6 +1,6 @@
-"""What 10_attention_and_diffusion says of the descendants, attacked: other images, other starts, other machines.
+"""Claims of 10_attention_and_diffusion on the descendants, attacked: other images, other starts, other machines.
 
-The exact sums judge wherever a machine is spoken of; where points in a plane are, the curve they were drawn from does.
+Exact sums judge sentences on machines; the curve that points in a plane were drawn from judges those on the points.
 """
 
 from functools import cache, partial
@@ -31,7 +31,7 @@ def recalled(net, images, seen=SEEN):
 
 
 def projection(patterns):
-    """The machine whose weights hold each pattern still."""
+    """The machine with weights that hold each pattern still."""
     W = np.linalg.pinv(patterns) @ patterns
     return bmlab.BoltzmannMachine(bmlab.symmetric(W), np.zeros(len(W)))
 
@@ -87,7 +87,7 @@ def one_step_among_all_thousand(seed):
     return min(restored(found, some) - 0.8 * most, restored(best, some) - restored(found, some)), seed
 
 
-@claim("10-11")  # whoever sees upper halves alone can restore the commonest image of each
+@claim("10-11")  # from upper halves alone one can restore the commonest image of each
 def hardly_more_is_possible(seed):
     """Hardly more is possible: there are 760 different upper halves, and some images are there twice."""
     some = IMAGES[np.random.default_rng(seed).choice(1000, 500, replace=False)]
@@ -183,7 +183,7 @@ def lesson(seed, side=9, width=0.75):
 
 @cache
 def drawings(seed, *grid):
-    """40 points, and where 300 walkers end with the perfect and with the learnt denoiser."""
+    """40 points, and the ends of 300 walkers with the perfect and with the learnt denoiser."""
     points, noise, learnt = lesson(seed, *grid)
     return points, walk(partial(denoised, points), LEVELS, noise), walk(learnt, LEVELS, noise)
 

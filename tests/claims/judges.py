@@ -1,4 +1,4 @@
-"""What the claims of several notebooks share: machines to try, the exact laws of sweeps and climbs, and errors."""
+"""Tools that claims of several notebooks share: machines to try, the exact laws of sweeps and climbs, and errors."""
 
 from functools import cache
 
@@ -177,14 +177,14 @@ def walk(model, sweeps, rng):
 
 @cache
 def features(n):
-    """What each parameter multiplies, in each state: (2^n, n (n + 1) / 2)."""
+    """The factor of each parameter, in each state: (2^n, n (n + 1) / 2)."""
     s = bmlab.states(n)
     i, j = np.triu_indices(n, 1)
     return np.hstack([s[:, i] * s[:, j], s])
 
 
 def judged(rows, seen, T=1.0):
-    """The log-likelihood L of each row and its slope, where the patterns have the frequencies `seen`."""
+    """The log-likelihood L of each row and its slope, if the patterns have the frequencies `seen`."""
     phi = features(int(np.sqrt(2 * rows.shape[1])))
     logs = log_softmax(rows @ phi.T / T, axis=1)
     joint = logs.reshape(len(rows), len(seen), -1)  # hidden units change fastest
@@ -194,7 +194,7 @@ def judged(rows, seen, T=1.0):
 
 
 def climbed(rows, seen, steps, rate=0.3, penalty=0.0):
-    """The rows after so many steps uphill, and L on the way: (steps, rows)."""
+    """The rows after `steps` steps uphill, and L on the way: (steps, rows)."""
     heights = []
     for _ in range(steps):
         height, slope = judged(rows, seen)

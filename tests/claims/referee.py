@@ -1,10 +1,10 @@
-"""A referee for sentences: each claim of a notebook is tried to be refuted, and what came of it is written down.
+"""A referee for sentences: it tries to refute each claim of a notebook, and writes down the verdict.
 
     python tests/claims/referee.py               try every claim (make claims)
     python tests/claims/referee.py 00_start      try one notebook's, or by `00_start:its_name` a single one
     python tests/claims/referee.py --blind 00_start   print the scripts without names and sentences, to be read back
 
-What was tried is written to tests/claims/verdicts.csv; the rows of other claims stay as they are.
+The trials are written to tests/claims/verdicts.csv; the rows of other claims stay as they are.
 
 A claim is a function of a seed in tests/claims/NOTEBOOK.py.  Its docstring is the sentence, word for word as a cell of
 the notebook has it.  It returns by how much the sentence held: above 0 it held, at or below 0 it did not.  One lost
@@ -41,7 +41,7 @@ NOTEBOOKS = sorted(path.stem for path in HERE.glob("[0-9][0-9]*_*.py"))
 VERDICTS = HERE / "verdicts.csv"
 LEAST = 20  # different trials, unless a claim says that there are no more
 HEDGES = re.compile(r"\b(nearly|most|mostly|often|usually|hardly|as a rule|no promise)\b", re.IGNORECASE)
-sys.path.append(str(HERE.parents[1] / "notebooks" / "tables"))  # for what claims import from there
+sys.path.append(str(HERE.parents[1] / "notebooks" / "tables"))  # for imports by claims
 
 
 class Claim(NamedTuple):
@@ -56,7 +56,7 @@ class Claim(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the claim is called: its notebook and its function."""
+        """The name of the claim: its notebook and its function."""
         return f"{self.notebook}:{self.trials.__name__}"
 
     @property
@@ -170,7 +170,7 @@ def write(verdict: Verdict) -> None:
 
 
 def blind(notebook: str) -> str:
-    """Return the scripts of a notebook's claims without docstrings and names, numbered: what they measure is left."""
+    """Return the scripts of a notebook's claims without docstrings and names, numbered: the measurement is left."""
     tree = ast.parse((HERE / f"{notebook}.py").read_text("utf-8"))
     numbers = (f"claim_{k:02d}" for k in range(1000))
     new = {}
