@@ -268,7 +268,7 @@ def _shipped(name: str) -> tuple[list[str], list[list[str]]]:
 
 @show_call()
 def yes_no(frame: Any) -> YesNo:
-    """Return the two-valued columns of a DataFrame as -1/+1, nan where missing, and say why others are left out.
+    """Return the two-valued columns of a DataFrame as -1/+1, nan if missing, and say why others are left out.
 
     +1 is yes, y, true, 1 or the like; of two other words the later in the alphabet, of two numbers the larger, and the
     column is then called "party = republican".  Empty cells and ?, NA, n/a, none, null are missing, and so is - if no

@@ -279,7 +279,7 @@ def check_estimate(name: str, answer: Any, n: int | None = None) -> Estimate:
     """Return an Estimate (of n units); raise ValueError for anything else."""
     of = "" if n is None else f" of {n} units"
     if not isinstance(answer, Estimate):
-        raise ValueError(f"{name} must be an Estimate{of}, found {describe(answer)}; pass what exact(model) answers")
+        raise ValueError(f"{name} must be an Estimate{of}, found {describe(answer)}; pass exact(model)")
     if n is not None and len(answer.mean) != n:
         raise ValueError(f"{name} must be an Estimate{of}, found one of {len(answer.mean)}; ask about one model twice")
     return answer

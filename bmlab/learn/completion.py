@@ -141,7 +141,7 @@ def _checked(model, known):
     right = np.isnan(known) | (np.abs(known) == 1)
     if not right.all():
         found = f"{known[~right][0]:g}{in_column(model.names, right)}"
-        raise ValueError(f"known must be -1/+1, or nan where missing, found {found}; write 2 * known - 1 for 0/1")
+        raise ValueError(f"known must be -1/+1, or nan if missing, found {found}; write 2 * known - 1 for 0/1")
     return known
 
 

@@ -130,7 +130,7 @@ def maximize(
     if converged and higher:
         converged = False
         message = (
-            f"{message[:-1]}, but L is higher beside it; begin elsewhere, or use fit() where the moments of "
+            f"{message[:-1]}, but L is higher beside it; begin elsewhere, or use fit() if the moments of "
             f"{step.free.method} are not the slopes of its log Z."
         )
     doubtful = [phase for phase in (step.free, step.clamped) if not phase.converged]

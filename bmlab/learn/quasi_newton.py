@@ -172,5 +172,5 @@ def outcome(name: str, top: Optimum, tolerance: float) -> tuple[bool, str]:
         )
     ended = f"{name}() ended at a slope of {top.gradient_norm:.2g} where {tolerance:g} was asked for"
     if top.gradient_norm > tolerance:
-        return False, f"{ended}; {PENALTY_ADVICE} or a larger one, or where doubles end it a larger tolerance."
+        return False, f"{ended}; {PENALTY_ADVICE} or a larger one, or a larger tolerance if rounding is the limit."
     return True, f"{ended}."

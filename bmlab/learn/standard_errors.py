@@ -160,7 +160,7 @@ def _whole(rows):
     if len(rows) < MIN_ROWS:
         raise ValueError(
             f"data must have {MIN_ROWS} rows or more to give errors of a pseudolikelihood, found {len(rows)}; pass "
-            "more rows, or of='likelihood' for what maximize() found"
+            "more rows, or of='likelihood' for a machine of maximize()"
         )
     return rows
 

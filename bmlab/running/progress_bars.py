@@ -17,7 +17,7 @@ from ..checking.calls import show_call
 from ..checking.validation import import_optional
 
 BAR_DELAY = 1.0  # seconds before a loop shows a bar
-_bars: ContextVar[set | None] = ContextVar("the bars that are shown; None where none are to be", default=None)
+_bars: ContextVar[set | None] = ContextVar("the bars that are shown; None outside of progress()", default=None)
 
 
 @show_call()

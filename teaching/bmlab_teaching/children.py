@@ -37,7 +37,7 @@ def limited(channel, work: Work, seconds: float, gigabytes: float) -> None:
     try:
         result = as_bytes({"result": work.function(*work.given)})
         if len(result) > ANSWER:
-            raise ValueError(f"what came of it is larger than {ANSWER // 2**20} MB")
+            raise ValueError(f"its result is larger than {ANSWER // 2**20} MB")
     except BaseException as problem:
         result = as_bytes({"problem": f"{type(problem).__name__}: {problem}"[:500]})
     channel.send_bytes(result)

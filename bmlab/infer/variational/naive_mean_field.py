@@ -14,6 +14,8 @@ A product has no correlations; linear response (linear_response.py) predicts the
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import scipy
 
@@ -107,7 +109,7 @@ def free_energy_functional(model: BoltzmannMachine) -> Functional:
         return float(-m @ (m @ model.weights / 2 + model.biases) / model.temperature - entropy_of(m))
 
     return Functional(
-        "mean_field", True, False, value, lambda field, *_: mean_in_field(field), lambda m: curvature(model, m)
+        "mean_field", True, False, value, lambda field, *_: mean_in_field(field), partial(curvature, model)
     )
 
 
