@@ -39,7 +39,6 @@ from .learn.clamped_batches import clamped_gibbs, clamped_mean_field
 from .learn.completion import Completion, complete, conditional
 from .learn.contrastive_divergence import pcd
 from .learn.fitting import fit
-from .learn.group_test import GroupTest, group_test
 from .learn.inversion import invert_bethe, invert_mean_field, invert_tap
 from .learn.likelihood import clamped, gradient, log_likelihood, log_prob
 from .learn.maximum_likelihood import maximize
@@ -49,6 +48,7 @@ from .learn.pseudolikelihood import pseudo_log_likelihood, pseudolikelihood
 from .learn.record import Fit, Step
 from .learn.standard_errors import StandardErrors, standard_errors
 from .learn.triplets import Triplets, triplets
+from .learn.two_sample_test import TwoSampleTest, two_sample_test
 from .machines import hopfield, ising, medium, restricted, sherrington_kirkpatrick, toy
 from .methods import METHODS
 from .model import BoltzmannMachine, load
@@ -106,7 +106,6 @@ __all__ += [
     "Bracket",
     "Completion",
     "GroundState",
-    "GroupTest",
     "LowestStates",
     "Moments",
     "PenaltyPath",
@@ -114,6 +113,7 @@ __all__ += [
     "StandardErrors",
     "TemperingState",
     "Triplets",
+    "TwoSampleTest",
     "about",
     "ais",
     "anneal",
@@ -127,7 +127,6 @@ __all__ += [
     "from_bits",
     "from_dimod",
     "from_tables",
-    "group_test",
     "hopfield",
     "invert_bethe",
     "invert_tap",
@@ -147,6 +146,7 @@ __all__ += [
     "to_dimod",
     "triplets",
     "trw",
+    "two_sample_test",
     "workers",
 ]
 __all__ += [name for name in METHODS if name not in __all__]  # methods that are imported above and listed nowhere else

@@ -40,7 +40,8 @@ RECORDS = {
     "PenaltyPath",
     "Plan",
 }
-RECORDS |= {"StandardErrors", "GroupTest", "Step", "TemperingState", "Triplets", "Bounded", "Method", "NotConverged"}
+RECORDS |= {"StandardErrors", "TwoSampleTest", "Step", "TemperingState", "Triplets", "Bounded"}
+RECORDS |= {"Method", "NotConverged"}
 
 
 @dataclass(frozen=True)
@@ -524,7 +525,7 @@ KINDS = {
     **each("invert_bethe.data invert_mean_field.data invert_tap.data", rows(False, moments=True, machine=False)),
     **{"pseudo_log_likelihood.data": rows(False), "pcd.data": lambda *base: rows(False)(*base) + bad(ROWS)},
     **each(
-        "patterns pseudolikelihood.data penalty_path.data triplets.data group_test.data group_test.other",
+        "patterns pseudolikelihood.data penalty_path.data triplets.data two_sample_test.data two_sample_test.other",
         rows(False, machine=False),
     ),
     **{
@@ -614,7 +615,7 @@ CALLS: dict[str, dict] = {
     "from_dimod": {"bqm": BQM, "temperature": 2.0},
     "from_tables": {"tables": {("a", "e"): [[9, 1], [1, 9]], "a": [3, 1]}, "names": ["a", "b", "c", "d", "e"]},
     "gradient": {"model": M, "clamped": SEEN_PHASE, "free": FIELD},
-    "group_test": {"data": ROWS, "other": ROWS[:40]},
+    "two_sample_test": {"data": ROWS, "other": ROWS[:40]},
     "hopfield": {"patterns": ROWS[:2]},
     "ising": {"shape": (2, 3), "coupling": 2.0, "field": 2.0},
     "load": {"path": SAVED},

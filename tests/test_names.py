@@ -141,7 +141,7 @@ def doors():
                 seen = is_numbers and argument == "data" and x.shape[-1] == 3
                 if is_numbers and (x.shape[-1] == 5 or seen) and len(np.unique(x[~np.isnan(x)])) > 1:
                     found.setdefault((name, argument), (given, x))
-    del found["group_test", "data"]  # it names the units, and `other` is matched to them
+    del found["two_sample_test", "data"]  # it names the units, and `other` is matched to them
     return found
 
 

@@ -9,7 +9,7 @@ quasi_newton                                    L-BFGS, Newton steps, and the te
 standard_errors                                 of learnt parameters
 misfit                                          comparison of a machine's moments with those of its data
 triplets                                        test of whether pairs are enough
-group_test                                      test of whether two groups of rows differ
+two_sample_test                                 test of whether two groups of rows differ
 penalties                                       choice of a penalty by cross-validation
 contrastive_divergence                          restricted machines
 completion                                      missing units, given the known ones

@@ -1,4 +1,4 @@
-"""Score test (Rao 1948) of whether two groups of rows come from one machine.
+"""Two-sample test: the score test (Rao 1948) of whether two groups of rows come from one machine.
 
 Let x be the s_i and the s_i s_j of coupled pairs, P in all.  At the machine learnt from all N rows, the slopes of the
 likelihood of group A with N_A rows are N_A (<x>_A - <x>): only noise if both groups come from one machine.  With S the
@@ -28,14 +28,14 @@ from .observations import check_complete_rows
 RANK_TOLERANCE = 1e-9  # of an eigenvalue of the correlations of x: directions constant in all rows are left out
 
 
-class GroupTest(NamedTuple):
-    """The result of group_test().
+class TwoSampleTest(NamedTuple):
+    """The result of two_sample_test().
 
     p_value     probability that groups of one machine differ by as much, or more
     statistic   F
     degrees     of freedom of F: the number P of means and pairs that vary, and N - 1 - P
 
-    >>> bmlab.group_test(np.tile(bmlab.states(2), (9, 1)), np.tile(bmlab.states(2), (5, 1))).p_value  # equal shares
+    >>> bmlab.two_sample_test(np.tile(bmlab.states(2), (9, 1)), bmlab.states(2)).p_value  # equal shares
     1.0
     """
 
@@ -48,7 +48,7 @@ class GroupTest(NamedTuple):
 
 
 @show_call()
-def group_test(data: ArrayLike, other: ArrayLike, *, couplings: ArrayLike | None = None) -> GroupTest:
+def two_sample_test(data: ArrayLike, other: ArrayLike, *, couplings: ArrayLike | None = None) -> TwoSampleTest:
     """Test whether two groups of whole rows, (N, n) and (M, n) of -1/+1, come from one machine.
 
     other       the second group; named columns are matched by name
@@ -59,7 +59,7 @@ def group_test(data: ArrayLike, other: ArrayLike, *, couplings: ArrayLike | None
     number of means and pairs that vary, n (n + 1)/2 for all pairs, plus two.
 
     >>> one, two = (bmlab.sample(bmlab.toy().at(t), 500, rng=3) for t in (1.0, 3.0))
-    >>> bmlab.group_test(one, two).p_value < 0.001
+    >>> bmlab.two_sample_test(one, two).p_value < 0.001
     True
     """
     names = names_of(data)
@@ -88,4 +88,4 @@ def group_test(data: ArrayLike, other: ArrayLike, *, couplings: ArrayLike | None
         off = (centred[: len(a)].mean(0) - centred[len(a) :].mean(0)) @ axes[:, kept] / np.sqrt(scale[kept])
     share = float(off @ off / (1 / len(a) + 1 / len(b)) / (len(x) - 1))
     statistic = share / max(1 - share, 1e-300) * left / rank
-    return GroupTest(float(scipy.special.fdtrc(rank, left, statistic)), float(statistic), (rank, left))
+    return TwoSampleTest(float(scipy.special.fdtrc(rank, left, statistic)), float(statistic), (rank, left))
