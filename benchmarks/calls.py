@@ -135,11 +135,8 @@ def numpy_climb(data, steps, rate=0.01, n_chains=100):
 
 def climb(data, steps, rate=0.01):
     """The same by learning_steps()."""
-    rng, n = np.random.default_rng(1), data.shape[1]
-
-    def one_sweep(model, start=None):
-        return bmlab.gibbs(model, rng=rng, start=start, burn_in=0, n_sweeps=1)
-
+    n = data.shape[1]
+    one_sweep = partial(bmlab.gibbs, rng=np.random.default_rng(1), burn_in=0, n_sweeps=1)
     start = bmlab.BoltzmannMachine(np.zeros((n, n)), np.zeros(n))
     return deque(islice(bmlab.learning_steps(start, data, one_sweep, rate=rate), steps), maxlen=1)[0]
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from test_contract import machine
 
 import bmlab
 from bmlab import plain
+from bmlab.infer.sampling.gibbs import RepeatedGibbs
 
 DATA = bmlab.states(4)[[0, 3, 3, 5, 14, 9, 8, 1, 12, 6]]
 
@@ -130,6 +131,38 @@ def test_free_phases_that_have_not_converged_raise_no_warning_in_the_loop(recwar
     infer = partial(bmlab.gibbs, rng=np.random.default_rng(0), n_chains=10, burn_in=0, n_sweeps=1)
     assert not bmlab.fit(blank(4), DATA, infer, steps=3, rate=0.1).steps[-1].free.converged
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("free_start", ["previous", "fresh", "data"])
+@pytest.mark.parametrize("machine", [blank(4), bmlab.ising(4, coupling=0.1), bmlab.sherrington_kirkpatrick(40, rng=0)])
+@pytest.mark.parametrize("options", [{"n_sweeps": 1}, {"n_sweeps": 6, "every": 2, "n_draws": 2}])
+def test_chains_that_a_climb_keeps_walk_as_those_of_separate_calls_do(free_start, machine, options):
+    """With its options bound gibbs() keeps its chains from step to step; in a function of one's own it begins anew."""
+    rngs = [np.random.default_rng(0), np.random.default_rng(0)]
+    data = bmlab.spins(rngs[0].integers(0, 2, (40, machine.n)) * rngs[1].integers(0, 2, (40, machine.n)))
+
+    def called(model, start=None):
+        return bmlab.gibbs(model, rng=rngs[0], start=start, burn_in=0, **options)
+
+    kept = partial(bmlab.gibbs, rng=rngs[1], burn_in=0, **options)
+    loops = [bmlab.learning_steps(machine, data, each, rate=0.1, free_start=free_start) for each in (called, kept)]
+    for one, other in islice(zip(*loops, strict=False), 5):
+        assert (one.free.state == other.free.state).all() and (one.free.mean == other.free.mean).all()
+        assert one.free.info["streams"] == other.free.info["streams"] and one.gradient_norm == other.gradient_norm
+        assert "n_draws" not in options or (one.free.draws == other.free.draws).all()
+
+
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+def test_kept_chains_begin_where_they_are_told_to():
+    """A state that is not the last one, and the last one for a machine of another size, are taken as they are."""
+    toy, medium = bmlab.toy(), bmlab.medium()
+    for then, known in ((toy, 0), (toy, 1), (toy, 2), (medium, 2)):
+        walk, states = RepeatedGibbs(rng=np.random.default_rng(0), n_sweeps=2, burn_in=0), [None]
+        for _ in range(2):
+            states.append(walk(toy, start=states[-1]).state)
+        place = walk.rng.bit_generator.state
+        found, walk.rng.bit_generator.state = walk(then, start=states[known]), place
+        assert (found.state == bmlab.gibbs(then, rng=walk.rng, start=states[known], n_sweeps=2, burn_in=0).state).all()
 
 
 RESTRICTED = bmlab.restricted(0.1 * np.ones((30, 3)), np.zeros(30), np.zeros(3))

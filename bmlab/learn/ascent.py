@@ -44,6 +44,7 @@ from ..estimate import (
     no_convergence_warnings,
 )
 from ..infer.exact.dispatch import exact
+from ..infer.sampling.gibbs import repeated
 from ..model import BoltzmannMachine
 from ..running.sparsity import values_at
 from ..running.threads import one_thread
@@ -98,7 +99,7 @@ def learning_steps(
     number, velocity, seed = step.optimizer
     if batch and seed is None:
         seed = int(as_generator(rng).integers(2**63))
-    warm = free_start == "previous"
+    warm, ask = free_start == "previous", repeated(infer)
     for step_size, batch_rows in islice(zip(_rates(rate), _rows(rows, batch, seed), strict=False), number + 1, None):
         previous, model = step, _updated(step.model, velocity, step_size, step_size * l1 / (1 - momentum))
         start = previous.clamped.state if warm and not batch else None
@@ -111,7 +112,7 @@ def learning_steps(
                 clamped = call_method("clamped_phase", clamped_phase, model, batch_rows, start=start)
                 clamped = replace(clamped, is_clamped=True)
             start = batch_rows if free_start == "data" else previous.free.state if warm else None
-            free = call_method("infer", infer, model, start=start)
+            free = call_method("infer", ask, model, start=start)
         d_weights, d_biases = gradient(model, clamped, free)  # clamped minus free, over T
         if penalty:
             d_weights = d_weights - penalty * model.weights
@@ -181,11 +182,11 @@ def _at_couplings(model, matrix):
 
 def _largest_change(new, old):
     """Return the largest change of a parameter between two machines, by strips of dense weights that stay cached."""
-    size = max(1, STRIP // max(1, new.n))
-    whole = new.is_sparse or new.n <= size
-    strips = [slice(None)] if whole else [slice(a, a + size) for a in range(0, new.n, size)]
-    of_weights = largest(np.array([largest(new.weights[rows] - old.weights[rows]) for rows in strips]))
-    return max(of_weights, largest(new.biases - old.biases))
+    size, of_biases = max(1, STRIP // max(1, new.n)), largest(new.biases - old.biases)
+    if new.is_sparse or new.n <= size:
+        return max(of_biases, largest(new.weights - old.weights))
+    strips = (slice(a, a + size) for a in range(0, new.n, size))
+    return max(of_biases, *(largest(new.weights[rows] - old.weights[rows]) for rows in strips))
 
 
 def _gradient_norm(model, d_weights, d_biases, l1):

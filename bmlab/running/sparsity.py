@@ -72,7 +72,7 @@ def colour_classes(weights: Any, nnz: int) -> ColourClasses:
         return _greedy(n, nonzero, *_bytes(weights))
     if nnz == n * (n - 1):
         return one_by_one(n)
-    return _greedy(n, np.packbits(weights != 0).tobytes())
+    return _greedy_by_bits(n, np.packbits(weights != 0, axis=1, bitorder="little").tobytes())
 
 
 @lru_cache(maxsize=8)
@@ -87,25 +87,37 @@ def _bytes(csr):
 
 
 @lru_cache(maxsize=8)
-def _greedy(n, nonzero, ends=b"", columns=b""):
-    rows, full = _adjacency(n, np.frombuffer(nonzero, np.uint8), ends, columns)
+def _greedy(n, nonzero, ends, columns):
     colour, count = np.full(n, -1), 0
-    for i in range(n):
-        free = count  # a new class
-        if not full[i]:
-            taken = np.zeros(count + 2, bool)  # the last place is of the units, -1, that have no class yet
-            taken[colour[rows[i]]] = True
-            free = taken.argmin()
+    for i, near in enumerate(_neighbours(nonzero, ends, columns)):
+        taken = np.zeros(count + 2, bool)  # the last place is of the units, -1, that have no class yet
+        taken[colour[near]] = True
+        free = taken.argmin()
         colour[i], count = free, max(count, free + 1)
     order, ends = np.argsort(colour, kind="stable"), np.cumsum(np.bincount(colour, minlength=count))
     return ColourClasses(order, ends)
 
 
-def _adjacency(n, bits, ends, columns):
-    """Return, from the bytes of the pattern, each unit's neighbours, and whether it is coupled to all before it."""
-    if not ends:
-        rows = np.unpackbits(bits, count=n * n).reshape(n, n).view(bool)
-        return rows, rows.argmin(1) == np.arange(n)  # the first that it is not coupled to is the unit itself
+def _neighbours(nonzero, ends, columns):
+    """Return each unit's neighbours, from the bytes of the pattern."""
     units = np.frombuffer(columns, np.int64)
-    nonzero = np.unpackbits(bits, count=len(units)).view(bool)
-    return [units[a:b][nonzero[a:b]] for a, b in pairwise(np.frombuffer(ends, np.int64))], np.zeros(n, bool)
+    coupled = np.unpackbits(np.frombuffer(nonzero, np.uint8), count=len(units)).view(bool)
+    return [units[a:b][coupled[a:b]] for a, b in pairwise(np.frombuffer(ends, np.int64))]
+
+
+@lru_cache(maxsize=8)
+def _greedy_by_bits(n, nonzero):
+    """Return the same classes, one after the other, of dense weights; unit i is bit i of whole numbers."""
+    width = -(-n // 8)
+    coupled = [int.from_bytes(nonzero[width * i : width * (i + 1)], "little") for i in range(n)]
+    left, order, ends = (1 << n) - 1, [], []
+    while left:
+        free = left
+        while free:
+            first = free & -free
+            i = first.bit_length() - 1
+            order.append(i)
+            left ^= first
+            free &= ~(coupled[i] | first)
+        ends.append(len(order))
+    return ColourClasses(np.array(order, int), np.array(ends, int))

@@ -72,15 +72,22 @@ class Chains:
         new_biases: bool = False,
     ):
         check_choice("backend", backend, BACKENDS)
-        self.model, self._s = densified(model), np.array(s, dtype=np.int8, order="C")
+        self._s, self._asked = np.array(s, dtype=np.int8, order="C"), backend
+        self._planned = n_sweeps, new_biases
+        self._begin(model, rng, classes)
+
+    def go_on(self, model: BoltzmannMachine, rng: np.random.Generator) -> None:
+        """Do as new Chains would that begin at these states, for another machine of as many units."""
+        self._begin(model, rng, None)
+
+    def _begin(self, model, rng, classes):
+        self.model = densified(model)
         self.classes = model.colours if classes is None else classes
-        n_chains = self._s.shape[1]
-        drawn = rng.integers(0, 2**64 - 1, 1 + n_chains, dtype=np.uint64, endpoint=True)
+        drawn = rng.integers(0, 2**64 - 1, 1 + self._s.shape[1], dtype=np.uint64, endpoint=True)
         self.key, self.seeds = drawn[0], drawn[1:]
         self.count = 0  # sweeps made
-        self._planned = n_sweeps, new_biases
-        self._may_switch_engine = backend == "auto"  # to the faster one
-        self._set_engine(self._cheaper() if self._may_switch_engine else backend)
+        self._may_switch_engine = self._asked == "auto"  # to the faster one
+        self._set_engine(self._cheaper() if self._may_switch_engine else self._asked)
 
     def _cheaper(self):
         n_sweeps, new_biases = self._planned
@@ -89,7 +96,7 @@ class Chains:
     def _set_engine(self, backend):
         self.backend = backend
         engine = NumpyEngine if backend == "numpy" else _numba().NumbaEngine
-        self._engine: Any = engine(self.model, self.classes, self._s.shape[1])
+        self._engine: Any = engine(self.model, self.classes, self._s.shape[1], self._planned[0])
 
     @property
     def s(self) -> np.ndarray:

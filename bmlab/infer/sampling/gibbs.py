@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from functools import partial
+from inspect import signature
 
 import numpy as np
 
@@ -22,8 +24,8 @@ from ...checking.arrays import align_columns
 from ...checking.budgets import check_memory
 from ...checking.calls import show_call
 from ...checking.validation import ArrayLike, as_generator, check_choice, check_count, check_spins
-from ...estimate import Estimate, warn_unless_converged
-from ...methods import method
+from ...estimate import Estimate, Method, warn_unless_converged
+from ...methods import METHODS, method
 from ...model import BoltzmannMachine, check_model, names_at, neighbours
 from .averages import average
 from .chains import Chains, stream_of
@@ -137,31 +139,52 @@ def gibbs(
     True
     """
     check_model(model)
-    rng = as_generator(rng)
-    stream = stream_of(rng)
-    n_sweeps = check_count("n_sweeps", n_sweeps)
-    burn_in = check_count("burn_in", burn_in, 0)
-    every = check_count("every", every, 1, n_sweeps)
-    measured = n_sweeps // every
-    n_draws = check_count("n_draws", n_draws, 0, measured)
-    s = first_states(model, rng, start, n_chains)
-    check_memory(f"{n_draws:,} draws of {len(s):,} chains would be kept", 20.0 * n_draws * s.size, "keep fewer draws")
-    chains = Chains(model, s.T, rng, backend=backend, n_sweeps=burn_in + n_sweeps)
-    if burn_in:
-        chains.sweep(burn_in)
-    draws, kept = chains.draws(measured, every), []
-    averages = average(model, keep_draws(draws, n_draws, measured, kept) if n_draws else draws, len(s), measured)
-    agree = bool(averages.rhat < RHAT_LIMIT and averages.ess >= EFFECTIVE_DRAWS)
-    return warn_unless_converged(
-        Estimate(
+    options = {"n_chains": n_chains, "burn_in": burn_in, "n_sweeps": n_sweeps, "every": every, "backend": backend}
+    return RepeatedGibbs(rng=rng, **options, n_draws=n_draws)(model, start=start)
+
+
+class RepeatedGibbs:
+    """gibbs() with its options checked once, for machine after machine: chains that go on are not looked at again."""
+
+    def __init__(
+        self,
+        *,
+        rng: np.random.Generator | int,
+        n_chains: int | None = None,
+        burn_in: int = 100,
+        n_sweeps: int = 1000,
+        every: int = 1,
+        backend: str = "auto",
+        n_draws: int = 0,
+    ):
+        self.rng, self.n_chains, self.backend = as_generator(rng), n_chains, backend
+        self.n_sweeps = check_count("n_sweeps", n_sweeps)
+        self.burn_in = check_count("burn_in", burn_in, 0)
+        self.every = check_count("every", every, 1, self.n_sweeps)
+        self.measured = self.n_sweeps // self.every
+        self.n_draws = check_count("n_draws", n_draws, 0, self.measured)
+        self._chains: Chains | None = None
+        self._state: np.ndarray | None = None  # of the last answer: where its chains are
+
+    def __call__(self, model: BoltzmannMachine, *, start: ArrayLike | None = None) -> Estimate:
+        """Return what gibbs() answers."""
+        stream, measured, n_draws = stream_of(self.rng), self.measured, self.n_draws
+        chains = self._walk(model, start)
+        n_chains = chains.s.shape[1]
+        if self.burn_in:
+            chains.sweep(self.burn_in)
+        draws, kept = chains.draws(measured, self.every), []
+        averages = average(model, keep_draws(draws, n_draws, measured, kept) if n_draws else draws, n_chains, measured)
+        agree = bool(averages.rhat < RHAT_LIMIT and averages.ess >= EFFECTIVE_DRAWS)
+        answer = Estimate(
             averages.mean,
             averages.corr,
             mean_stderr=averages.mean_stderr,
             corr_stderr=averages.corr_stderr,
             method="gibbs",
             converged=agree,
-            message=f"gibbs() has R-hat {averages.rhat:.4g} after {n_sweeps} sweeps, where below {RHAT_LIMIT} is asked "
-            f"for{'.' if agree else DISAGREEMENT_ADVICE}",
+            message=f"gibbs() has R-hat {averages.rhat:.4g} after {self.n_sweeps} sweeps, where below {RHAT_LIMIT} is "
+            f"asked for{'.' if agree else DISAGREEMENT_ADVICE}",
             draws=np.array(kept) if n_draws else None,
             state=chains.s.T.astype(float),
             info={
@@ -173,7 +196,31 @@ def gibbs(
             },
             model=model,
         )
-    )
+        self._state = answer.state
+        return warn_unless_converged(answer)
+
+    def _walk(self, model, start):
+        """Return chains at their start; those of the last answer if they start where it ended."""
+        ended, self._state = self._state, None  # until this walk has ended
+        if self._chains is not None and ended is not None and start is ended and ended.shape[1] == model.n:
+            self._chains.go_on(model, self.rng)
+            return self._chains
+        s = first_states(model, self.rng, start, self.n_chains)
+        size, what = 20.0 * self.n_draws * s.size, f"{self.n_draws:,} draws of {len(s):,} chains would be kept"
+        check_memory(what, size, "keep fewer draws")
+        self._chains = Chains(model, s.T, self.rng, backend=self.backend, n_sweeps=self.burn_in + self.n_sweeps)
+        return self._chains
+
+
+REPEATED_OPTIONS = {*signature(RepeatedGibbs).parameters}
+
+
+def repeated(method: Method) -> Method:
+    """Return gibbs() with options bound to it as a RepeatedGibbs, which answers the same; any other method as it is."""
+    if not isinstance(method, partial) or method.func is not METHODS["gibbs"].function or method.args:
+        return method
+    is_known = {"rng"} <= method.keywords.keys() <= REPEATED_OPTIONS
+    return RepeatedGibbs(**method.keywords) if is_known else method
 
 
 def keep_draws(blocks: Iterable[np.ndarray], draws: int, measured: int, kept: list[np.ndarray]) -> Iterator[np.ndarray]:

@@ -6,6 +6,9 @@ unit a field is one of five numbers, and a unit becomes +1 if k < edge:
 
     h_i = J (s_a + s_b + s_c + s_d) + b_i,        edge = 65536 / (1 + exp(-2 h_i / T)) rounded down.
 
+If no later sweep needs the fields, those of a block of units are one product, and the units of the block are updated
+from the changes of each other alone (`_once`).
+
 The first bits of a draw nearly always decide.  On a lattice the undecided draws are marked, and decided afterwards by
 all digits: a loop with a rare branch inside is not vectorised.  Unsigned indices avoid the test for negative ones; rows
 that start on a cache line (64 bytes) are read twice as fast.
@@ -30,6 +33,7 @@ from .numpy_engine import Sweeps, fine_digits, stream
 
 REFRESH_EVERY = 128  # sweeps after which kept fields are summed anew, before rounding adds up
 UPDATES_A_THREAD = 2**18  # updates that are worth a thread
+UNIT_BLOCK = 32  # units whose fields come from one product, if fields are not kept
 CHAIN_BLOCK = 32  # chains whose fields stay in the first-level cache; from this number on a lattice has its own loop
 LOGIT_EDGES = np.r_[-np.inf, scipy.special.logit(np.arange(1, 256) / 256), np.inf]  # logit(u) at the ends of bins of u
 
@@ -37,8 +41,9 @@ LOGIT_EDGES = np.r_[-np.inf, scipy.special.logit(np.arange(1, 256) / 256), np.in
 class NumbaEngine:
     """Sweep chains by compiled loops; keep the fields from one call to the next, unless biases were replaced."""
 
-    def __init__(self, model: BoltzmannMachine, classes: ColourClasses, n_chains: int):
+    def __init__(self, model: BoltzmannMachine, classes: ColourClasses, n_chains: int, n_sweeps: int = 1):
         self.model, self.line = model, classes.order
+        self.is_single = n_sweeps == 1  # so that no field is worth keeping
         self.near: Any = None  # the neighbours of a lattice
         self.edges: Any = None  # of a lattice, with their beta
         self.fields: Any = None
@@ -49,9 +54,7 @@ class NumbaEngine:
             places = self.weights.indptr.astype(np.int64), self.weights.indices.astype(np.int64)
             self.kernel, self.arrays = _sparse, (*places, self.weights.data.copy())  # in one type, to compile once
         else:
-            self.weights = aligned(model.weights.shape)
-            self.weights[:, : model.n] = model.weights
-            self.kernel, self.arrays = _dense, (self.weights,)
+            self.kernel, self.arrays = _dense, ()
 
     def fill(self, words: np.ndarray, key: np.uint64, first: int) -> None:
         """Write the numbers of a stream from `first` on."""
@@ -65,11 +68,36 @@ class NumbaEngine:
             edges = self._edges(sweeps.beta[0], biases, sweeps.biases is None)
             _in_threads(_lattice, (*self.arrays, biases, *self.near, edges), states, sweeps, self.line)
             return
+        if self.kernel is _dense and len(sweeps.k) == 1 and (self.is_single or sweeps.biases is not None):
+            self.age = None
+            self._sweep_once(states, sweeps, biases)
+            return
+        if self.kernel is _dense and not self.arrays:
+            self.weights = aligned(self.model.weights.shape)
+            self.weights[:, : self.model.n] = self.model.weights
+            self.arrays = (self.weights,)
         if self.age is None or sweeps.biases is not None or self.age >= REFRESH_EVERY:
             self._sum_fields(states, biases)
             self.age = 0
         _in_threads(self.kernel, (*self.arrays, self.fields), states, sweeps, self.line)
         self.age = self.age + len(sweeps.k) if sweeps.biases is None else None
+
+    def _sweep_once(self, states, sweeps, biases):
+        s = states.astype(float)
+        with one_thread() if UNIT_BLOCK * s.size > UNTHREADED_PRODUCTS else nullcontext():
+            _once(
+                self.model.weights,
+                biases,
+                s,
+                sweeps.k[0],
+                self.line,
+                2 * sweeps.beta,
+                sweeps.seeds,
+                np.uint64(sweeps.place),
+            )
+        states[...] = s
+        if len(sweeps.out):
+            sweeps.out[0] = s
 
     def energies(self, states: np.ndarray) -> np.ndarray:
         """Return the energy of each chain (chains,): -(h + b) s / 2 from fields h, if they are up to date."""
@@ -184,6 +212,27 @@ def _dense(weights, h, s, k, line, beta2, seeds, place, out, every, begin, end):
                     for j in range(width):
                         field[j] += step * w[j]
             _copied(s, out, t, every, first, last)
+
+
+@_compiled
+def _once(weights, biases, s, k, line, beta2, seeds, place):
+    """Sweep states s (n, chains) of a dense machine once, block after block of units, without fields that are kept."""
+    rows, step = np.empty((UNIT_BLOCK, len(s))), np.empty(s.shape[1])
+    for begin in range(0, len(s), UNIT_BLOCK):
+        units = line[begin : begin + UNIT_BLOCK]
+        for r in range(len(units)):
+            rows[r] = weights[units[r]]
+        fields = np.dot(rows[: len(units)], s)
+        for r in range(len(units)):
+            i, state, field = units[r], s[units[r]], fields[r]
+            number = place + _U(begin + r)
+            for c in range(_U(s.shape[1])):
+                new = 2.0 * _accepts(beta2[c] * (field[c] + biases[i]), k[begin + r, c], seeds[c], number) - 1.0
+                step[c], state[c] = new - state[c], new
+            for q in range(r + 1, len(units)):
+                w, later = rows[r, units[q]], fields[q]
+                for c in range(_U(s.shape[1])):
+                    later[c] += w * step[c]
 
 
 @_compiled

@@ -16,6 +16,7 @@ Numba's loops compile the same functions stream() and fine_digits(), and so pass
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -76,7 +77,7 @@ class Block(NamedTuple):
 class NumpyEngine:
     """Sweep chains by NumPy."""
 
-    def __init__(self, model: BoltzmannMachine, classes: ColourClasses, n_chains: int):
+    def __init__(self, model: BoltzmannMachine, classes: ColourClasses, n_chains: int, n_sweeps: int = 1):
         self.model, self.blocks = model, list(_blocks(model, lines(classes)))
 
     def fill(self, words: np.ndarray, key: np.uint64, first: int) -> None:
@@ -139,10 +140,10 @@ def _update(block, s, u, beta2, biases, field):
 
 def lines(classes):
     """Return the units of each block: a large class as it is, small classes joined up to UNIT_BLOCK units."""
-    units, ends, cuts = classes.order, classes.offsets, [0]
+    units, ends, cuts = classes.order, classes.offsets.tolist(), [0]
     while cuts[-1] < len(units):
-        fit, one = np.searchsorted(ends, [cuts[-1] + UNIT_BLOCK, cuts[-1]], side="right") - [1, 0]
-        cuts.append(int(ends[max(fit, one)]))
+        fit, one = bisect_right(ends, cuts[-1] + UNIT_BLOCK) - 1, bisect_right(ends, cuts[-1])
+        cuts.append(ends[max(fit, one)])
     return [units[begin:end] for begin, end in pairwise(cuts)]
 
 
