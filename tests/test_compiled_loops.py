@@ -14,6 +14,7 @@ from bmlab.infer.variational import (
     belief_propagation,
     compiled_loops,
     coordinate_descent,
+    linear_response,
     naive_mean_field,
     tap_equations,
 )
@@ -31,7 +32,7 @@ def glass(seed, n=9, to=np.asarray):
 @pytest.fixture(params=["numpy", "numba"])
 def engine(request, monkeypatch):
     """Either engine, as if Numba were there or not."""
-    for module in (coordinate_descent, belief_propagation):
+    for module in (coordinate_descent, belief_propagation, linear_response):
         monkeypatch.setattr(module, "has_numba", lambda: request.param == "numba")
 
 
@@ -68,6 +69,21 @@ def law_sweeps(theory, to, seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_sweeps_are_the_same_whoever_makes_them(theory, to, seed):
     law_sweeps(theory, to, seed)
+
+
+@pytest.mark.parametrize("n", [0, 1, 31, 32, 33, 70])
+def test_correlations_are_those_of_the_whole_inverse(n, monkeypatch):
+    """From its lower triangle, in tiles that end before, at and after the last unit."""
+    model = bmlab.sherrington_kirkpatrick(n, rng=0, scale=0.2) if n else bmlab.BoltzmannMachine(np.zeros((0, 0)), [])
+    m = np.tanh(np.random.default_rng(n).normal(size=n))
+    curvature = naive_mean_field.curvature(model, m)
+    found = linear_response.linear_response(model, m, *curvature)
+    root = np.sqrt(1 - m**2)
+    right = np.outer(root, root) * np.linalg.inv(np.diag(curvature[0]) - curvature[1]) + np.outer(m, m)
+    np.fill_diagonal(right, 1.0)
+    assert found.stable and np.allclose(found.pairs, right, rtol=0, atol=1e-12)
+    monkeypatch.setattr(linear_response, "has_numba", lambda: False)
+    assert np.abs(linear_response.linear_response(model, m, *curvature).pairs - right).max(initial=0) < 1e-12
 
 
 @pytest.mark.parametrize("seed", SEEDS)

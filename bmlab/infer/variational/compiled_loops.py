@@ -17,6 +17,7 @@ from ...running.compiling import compiled
 from .naive_mean_field import mean_in_field
 from .tap_equations import mean_without_echo
 
+TILE = 32  # units whose pairs with as many others stay in the first-level cache, and their mirror images
 _compiled, _equation = compiled(fastmath={"contract", "reassoc"}), compiled()
 _mean_in_field, _mean_without_echo = _equation(mean_in_field), _equation(mean_without_echo)
 _combined_field = _equation(combined_field)
@@ -95,6 +96,21 @@ def _sparse(indptr, indices, j, local_field, order, reacts, rows, tolerance, mos
         if moved <= tolerance:
             break
     return moved, sweeps
+
+
+@_equation
+def pairs_of_half(half, root, m):
+    """Return r_i r_j N_ij + m_i m_j (n, n), and 1 on the diagonal, from the lower triangle of N, tile by tile."""
+    n = len(m)
+    pairs = np.empty((n, n))
+    for a in range(0, n, TILE):
+        for b in range(0, a + 1, TILE):
+            for i in range(a, min(n, a + TILE)):
+                for j in range(b, min(i, b + TILE)):
+                    pairs[i, j] = pairs[j, i] = root[i] * root[j] * half[i, j] + m[i] * m[j]
+    for i in range(n):
+        pairs[i, i] = 1.0
+    return pairs
 
 
 @_compiled

@@ -27,6 +27,7 @@ import scipy
 
 from ...estimate import coupled_pairs
 from ...model import BoltzmannMachine
+from ...running.compiling import has_numba, import_once
 from .selected_inversion import factorize, is_positive_definite, selected_inverse
 
 MAX_INCONSISTENCY = 0.5  # of mean field on glasses: beyond it the moments are off by 0.06 and more (notebook 04)
@@ -136,9 +137,7 @@ def linear_response(
         if inverse is None:
             return Response(np.full_like(off_diagonal, np.nan), False, np.nan)
         at_couplings, variances, stable = inverse
-        _, i, j = couplings(model)
-        root = np.sqrt(1 - m**2)
-        pairs = root[i] * root[j] * at_couplings + m[i] * m[j]
+        pairs = _pairs(model, m, at_couplings, is_half=stable and not (model.is_sparse or branches))
     known = np.isfinite(pairs)
     is_known = bool(known.all())
     if not is_known:
@@ -146,6 +145,15 @@ def linear_response(
     if not model.is_sparse:
         np.fill_diagonal(pairs, 1.0)
     return Response(pairs, stable and is_known, inconsistency_of(variances))
+
+
+def _pairs(model, m, inverse, is_half):
+    """Return r_i r_j (r A r)^-1_ij + m_i m_j, laid out like J; is_half: the inverse has its lower triangle only."""
+    root = np.sqrt(1 - m**2)
+    if is_half and has_numba():
+        return import_once(".compiled_loops", __package__).pairs_of_half(inverse, root, m)
+    _, i, j = couplings(model)
+    return root[i] * root[j] * (_whole(inverse) if is_half else inverse) + m[i] * m[j]
 
 
 def inconsistency_of(variances: np.ndarray) -> float:
@@ -190,25 +198,31 @@ def _inverse_at_couplings(model, curvature, branches):
 
 
 def _inverse(curvature, branches):
-    """Return (the inverse, its diagonal, whether it is positive definite); None if the curvature is singular."""
+    """Return (the inverse, its diagonal, whether it is positive definite); None if the curvature is singular.
+
+    If it is positive definite, and without branches, the inverse has its lower triangle only, and zeros above.
+    """
     factor = _cholesky(curvature)
     try:
-        inverse = rest = np.linalg.inv(curvature) if factor is None else _inverse_of(factor)
+        inverse = rest = np.linalg.inv(curvature) if factor is None else _half_of_inverse(factor)
     except np.linalg.LinAlgError:
         return None
     if branches:
+        rest = rest if factor is None else _whole(rest)
         inverse = branches.solve_leaves(np.eye(len(rest)), lambda columns: rest @ columns)
     return inverse, inverse.diagonal(), factor is not None
 
 
-def _inverse_of(factor):
-    """Return the inverse from Cholesky's factor, which halves the work."""
-    if not len(factor):  # no units
-        return factor
-    half, _ = scipy.linalg.lapack.dpotri(factor, lower=1)  # its lower triangle; zeros above
-    inverse = half + half.T
-    np.fill_diagonal(inverse, half.diagonal())
-    return inverse
+def _half_of_inverse(factor):
+    """Return the lower triangle of the inverse, zeros above, from Cholesky's factor, which halves the work."""
+    return scipy.linalg.lapack.dpotri(factor, lower=1)[0] if len(factor) else factor
+
+
+def _whole(half):
+    """Return a symmetric matrix from its lower triangle, zeros above."""
+    whole = half + half.T
+    np.fill_diagonal(whole, half.diagonal())
+    return whole
 
 
 def _cholesky(matrix):
