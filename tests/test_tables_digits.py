@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import digits
+import mnist
 import numpy as np
 import pytest
 from selection import exhaustive
@@ -93,3 +94,28 @@ def test_the_manual_says_of_mnist_what_the_table_holds():
         for numbers, shifts in zip(cells, ("no", "yes"), strict=True):
             kept = [r for r in table if (r["rule"], r["shifts"]) == (rule, shifts) and r["log_z"] in ("ais", "exact")]
             assert re.findall(r"\d+", numbers) == [row["errors"] for row in kept], (rule, shifts)
+
+
+@exhaustive
+@pytest.mark.filterwarnings("ignore::bmlab.NotConverged")
+@pytest.mark.parametrize(
+    ("noise", "said"),
+    [
+        (
+            "0.1",
+            r"(\d+) errors without any log Z, (\d+) with its\sown -F at the means of the data, and (\d+) with `ais`",
+        ),
+        ("0.15", r"(?P<ais>\d+) errors, (?P<own>\d+) with -F, (?P<none>\d+) without log Z"),
+    ],
+)
+def test_the_manual_says_when_a_better_log_z_reads_worse(noise, said):
+    """Errors without log Z, by -F at the means of the data, and by ais, whose values are stored; to one image."""
+    page = (Path(__file__).resolve().parents[1] / "docs" / "digits.md").read_text(encoding="utf-8")
+    rows = [row for row in stored(mnist.LOG_Z_TABLE) if (row["rule"], row["setting"]) == ("closed form", noise)]
+    images = bmlab.data.mnist()
+    machines, _ = mnist.learn("closed form", float(noise), images.train, images.train_labels, False)
+    values = np.zeros(10), *(np.array([float(row[name]) for row in rows]) for name in ("data's -F", "ais"))
+    errors = [mnist.errors(mnist.minus_energies(machines, images.test), z, images.test_labels) for z in values]
+    found = re.search(said, page)
+    numbers = [found[name] for name in ("none", "own", "ais")] if noise == "0.15" else found.groups()
+    assert np.abs(np.array(numbers, int) - errors).max() <= 1
