@@ -35,12 +35,12 @@ function mount(model, el) {
     fields = [...fields.slice(-60), field(machine, s, middle)];
     halves[0].put(fields);
     halves[1].put([field(machine, m, middle)]);
-    const means = [exact, total ? sum / total : 0, m[middle]];
-    marks.forEach(([mark, shape], k) => mark.setAttribute("d", line.marks([[means[k], 0.5]], shape)));
+    const means = total ? [exact, sum / total, m[middle]] : [exact];  // of this temperature
+    marks.forEach(([mark, shape], k) => mark.setAttribute("d", k in means ? line.marks([[means[k], 0.5]], shape) : ""));
     const [sure, counted, averaged] = means.map((x) => signed(x, 2, "+"));
     numbers.replaceChildren(note(["var(--ink)", "●", `exact ${sure}`],
       [colourOf(model, "gibbs"), "■", total ? `counted ${counted}` : "counted: press Run"],
-      [colourOf(model, "mean_field"), "▲", `mean field ${averaged}`]));
+      [colourOf(model, "mean_field"), "▲", total ? `mean field ${averaged}` : "mean field: press Run"]));
   };
   // The same unit on both sides: a coin on the left, the mean of that coin on the right
   const update = () => {

@@ -82,7 +82,10 @@ function mount(model, el) {
     : `${chance(coin)}. A number between 0 and 1 is drawn: u = ${coin.u.toFixed(3)}. It ${words}`;
   const update = (aloud = rate <= 20) => {
     const coin = turn();
-    if (!coin) return;
+    if (!coin) {
+      story.textContent = "Every unit is held: nobody has a turn.";
+      return;
+    }
     const words = taken(coin);
     total++;
     if (aloud) story.textContent = told(coin, words);

@@ -183,6 +183,10 @@ def test_the_machine_says_no_more_of_a_turn_once_something_has_changed(shown):
     assert slide(view, "updates a second", times=5) == "60,000"
     one.click()
     assert "The coin says" in said.inner_text()
+    for name in ("unit 1", "unit 2"):
+        view.get_by_role("button", name=name).press("Enter")
+    one.click()
+    assert said.inner_text() == "Every unit is held: nobody has a turn."
 
 
 def test_a_unit_that_is_held_takes_half_of_the_states_away(shown):
@@ -262,9 +266,13 @@ def test_each_new_state_adds_its_weight_until_z_is_reached(shown):
 
 def test_beside_the_exact_mean_a_unit_is_counted_and_averaged(shown):
     notebook, view = shown("averages")
-    until(notebook, view, "counted: press Run")
+    until(notebook, view, re.compile("counted: press Run.*mean field: press Run"))
     view.get_by_role("button", name="Run").click()
     until(notebook, view, re.compile(r"counted [+−]0"))
+    view.get_by_role("button", name="Pause").click()
+    slide(view, "temperature T")
+    assert "mean field: press Run" in text_of(view)  # what stood there was of another temperature
+    view.get_by_role("button", name="Run").click()
     slide(view, "temperature T", "End")
 
     def agree():
