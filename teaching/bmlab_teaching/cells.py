@@ -15,6 +15,7 @@ import re
 import shutil
 import signal
 import sys
+import time
 import types
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from functools import lru_cache
@@ -25,8 +26,11 @@ VALUE_CHARACTERS, VALUE_DEPTH = 2**24, 20  # of a value that travels, and of lis
 OPEN_FILES = 1024  # that a process may have
 MAX_ITERATOR_PARTS = 10**6  # that are read of an iterator
 MAGIC = re.compile(r"^([ \t]*)(?:[%!?].*|\w+[ \t]*=[ \t]*[%!].*|.*\?)$")
+PROMPT = re.compile(r"^(?:>>>|\.\.\.|In \[\d+\]:|   \.\.\.:) ?", re.MULTILINE)
+AWAITS = 0x80  # of the flags of compiled code: it is a coroutine
 WRITEFILE = re.compile(r"\s*%%(?:writefile|file)[ \t]+(-a[ \t]+)?(\S+)[ \t]*\n")
 NOT_HERE = ("ModuleNotFoundError", "ImportError", "FileNotFoundError", "URLError", "gaierror", "ConnectionError")
+NOT_HERE += ("EOFError",)  # nobody is at the keyboard: input()
 LEFT_OUT = "{}. That line cannot run here and was left out; the rest of the cell was run"
 NOT_PLAIN = "{} is no plain value (a number, a text, an array, a machine, or a list of these)"
 DTYPE = re.compile(r"[<>|][biufcU]\d{1,4}")  # truth values, numbers and texts: nothing that could act
@@ -36,13 +40,31 @@ LISTS = {"list": list, "tuple": tuple, "set": set}
 
 
 def python(source: str) -> ast.Module:
-    """Return a cell as Python; if it is not, without its magic lines (%timeit, !ls, print?); %%writefile writes."""
+    """Return a cell as Python; if it is not, as a notebook takes it; %%writefile writes."""
     if found := WRITEFILE.match(source):
         return ast.parse(f"open({found[2]!r}, {'a' if found[1] else 'w'!r}).write({source[found.end() :]!r})")
     try:
         return ast.parse(source)
     except SyntaxError:
-        return ast.parse("\n".join(MAGIC.sub(r"\1pass", line) for line in source.split("\n")))
+        return ast.parse(as_typed(source))
+
+
+def as_typed(source: str) -> str:
+    """Return a cell without what a notebook takes out: magic lines (%timeit, !ls, print?), prompts, a common indent."""
+    text = PROMPT.sub("", source) if PROMPT.match(source) else source
+    indent = len(text) - len(text.lstrip(" \t"))
+    lines = [line.removeprefix(text[:indent]) for line in text.split("\n")]
+    return "\n".join(MAGIC.sub(r"\1pass", line) for line in lines)
+
+
+def execute(step: types.CodeType, space: dict[str, Any]) -> None:
+    """Run a statement; one that awaits is driven to its end, for nothing else runs beside it."""
+    if not step.co_flags & AWAITS:
+        return exec(step, space)
+    with suppress(StopIteration):
+        awaited = eval(step, space)
+        while True:
+            awaited.send(None)
 
 
 def made_by(statement: ast.stmt) -> set[str]:
@@ -125,6 +147,20 @@ def text_of(machine) -> str:
 def plain(text: str) -> Any:
     """Return the value that was packed: only data, even if the text is forged; else TypeError or ValueError."""
     return value_of(json.loads(text))
+
+
+def is_data(value: Any) -> bool:
+    """Whether a value arrives as it was sent, in its kind: no object of another class, which may hold more."""
+    if type(value) in (list, tuple, dict):
+        return all(map(is_data, value.items() if type(value) is dict else value))
+    if type(value) in (bool, int, float, str, types.NoneType):
+        return True
+    import numpy
+
+    import bmlab
+
+    is_array = type(value) is numpy.ndarray or isinstance(value, numpy.generic)
+    return (is_array and bool(DTYPE.fullmatch(value.dtype.str))) or type(value) is bmlab.BoltzmannMachine
 
 
 def value_of(parts: Any) -> Any:
@@ -301,14 +337,14 @@ class Cells:
         return {"error": error or left_out, "printed": page.text}
 
     def statements(self, cell: ast.Module) -> dict | None:
-        """Run a cell, but for statements that need a package, a file or a network that is not here; say the first."""
-        first, lost, run = None, set(), exec
-        compile(cell, "cell", "exec")  # if it is no Python, nothing is run
-        steps = [compile(ast.Module([statement], []), "cell", "exec") for statement in cell.body]
+        """Run a cell, but for statements that need a package, a file, a network or a person; say the first."""
+        first, lost, waits = None, set(), ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        compile(cell, "cell", "exec", waits)  # if it is no Python, nothing is run
+        steps = [compile(ast.Module([statement], []), "cell", "exec", waits) for statement in cell.body]
         for statement, step in zip(cell.body, steps, strict=True):
             try:
-                run(step, self.space)
-            except (ImportError, OSError, NameError) as problem:
+                execute(step, self.space)
+            except (ImportError, OSError, NameError, EOFError) as problem:
                 if type(problem).__name__ not in NOT_HERE and getattr(problem, "name", "") not in lost:
                     raise
                 lost |= made_by(statement)
@@ -317,6 +353,21 @@ class Cells:
                     "words": LEFT_OUT.format(problem)[:PRINTED_CHARACTERS],
                 }
         return first
+
+    def keep(self, source, names):
+        """Run a statement; return its processor seconds, its failure, and those of its names that hold data, packed."""
+        begun = time.process_time()
+        error = self.run(source)["error"]
+        seconds = time.process_time() - begun
+        carried = {name: self.carried(lambda name=name: self.space[name]) for name in names
+                   if name in self.space and is_data(self.space[name])}  # fmt: skip
+        values = {name: one["value"] for name, one in carried.items() if "value" in one}
+        return {"seconds": seconds, "error": error, "values": values}
+
+    def take(self, values):
+        """Take kept values of the handout over, in place of the statements that make them."""
+        self.space |= {name: plain(text) for name, text in values.items()}
+        return {}
 
     def get(self, names):
         """Return the values of names: data, or a mark for a function; nothing for names that do not exist."""
@@ -342,9 +393,12 @@ class Cells:
     def returned(self, name, question):
         """Return a function's answer; Failed if it changes its arguments, except for drawing from a generator."""
         given, named = plain(question)
-        before = packed((given, named))
         found = self.given_out[name](*given, **named)
-        if '"generator"' not in question and packed((given, named)) != before:
+        if (
+            '"generator"' not in question
+            and (after := packed((given, named))) != question
+            and after != packed(plain(question))
+        ):
             from bmlab.exercises.answers import WRITES
 
             raise Failed("AssertionError", WRITES.format(name))

@@ -3,7 +3,7 @@
 import ast
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from .cells import compares
-from .slicing import names, needed_cells
+from .slicing import names, needed_cells, statements
 from .working_copies import (
     BLANK,
     HIDDEN,
@@ -65,6 +65,8 @@ class Handout(NamedTuple):
     referee: list[tuple[str, str]]
     solution: list[tuple[str, str, str]]  # kind, source and grade_id of each cell
     digest: str
+    story: frozenset[str]  # the statements of its own cells
+    kept: Mapping[str, Mapping[str, str]] = {}  # values that are computed once a class: see keeping.py
 
     @property
     def graded(self) -> list[Exercise]:
@@ -124,9 +126,11 @@ def handout(path: Path) -> Handout:
     kept, _ = needed_cells(sources, [record(cell).get("grade_id") in tests for cell in code])
     ids = {place: str(record(code[place]).get("grade_id", "")) for place in kept}
     referee = [("test", ids[place]) if ids[place] in tests else ("run", text) for place, text in kept.items()]
+    told = [text for text, cell in zip(sources, code, strict=True) if not record(cell).get("grade")]
+    story = frozenset(part for text in told for part in statements(text))
     whole = [(cell.cell_type, cell.source, record(cell).get("grade_id", "")) for cell in source.cells]
     files, blanks = tables(path), blanks_of(source)
     now = digest(whole, [(test, one.checks) for test, one in tests.items()], blanks, of_files(files))
     sets = {answer: frozenset(some) for answer, some in made.items()}
-    about = found, sets, blanks, tests, referee, whole, now
+    about = found, sets, blanks, tests, referee, whole, now, story
     return Handout(path.stem, without_solutions(source), [str(file.resolve()) for file in files], *about)

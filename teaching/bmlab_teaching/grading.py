@@ -8,7 +8,8 @@ import json
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,12 +19,13 @@ from .children import Work, in_children
 from .course import Handout, digest, handout, of_files
 from .deliveries import Sender, own_name, senders, tidy
 from .judging import judge
+from .keeping import keep
 from .marks import changed, write_tables
 from .matching import Plan, plan, which
-from .proofs import prove
-from .reading import Reader, TooMuch, is_notebook, read_cells
+from .proofs import prove, solved
+from .reading import File, Reader, TooMuch, is_notebook, read_cells
 from .roster import Roster, remember
-from .sandbox import Limits
+from .sandbox import Limits, files_in
 
 MAX_BESIDE = 99  # files beside a notebook that travel with it
 HERE, READING = Path(__file__).parent, {"cpu": 60, "gigabytes": 4, "wall": 600}  # limits of reading one student
@@ -89,7 +91,7 @@ def read(sender: Sender, handouts: Mapping[str, Handout], place: Path) -> dict:
     """
     from .pages import calls, code, shape
 
-    reader, copies, beside = Reader(), defaultdict(list), {}
+    reader, copies, beside, homes = Reader(), defaultdict(list), [], set()
     remarks, others = [], []
     try:
         for file in reader.files_of(sender.sources):
@@ -102,8 +104,9 @@ def read(sender: Sender, handouts: Mapping[str, Handout], place: Path) -> dict:
             if name is None:
                 about = f"{file.name}: {file.problem or 'no notebook of this course'}"
                 (remarks if file.problem and is_notebook(file) else others).append(about)
-                beside |= {} if file.problem or readable else {tidy(own_name(file.name)): file.data}
+                beside += [] if file.problem or readable else [file]
                 continue
+            homes.add(file.folders)
             found = plan(handouts[name], cells)
             answers = len(found.open) < len(handouts[name].exercises)
             order, when, *rest = file.order
@@ -111,7 +114,7 @@ def read(sender: Sender, handouts: Mapping[str, Handout], place: Path) -> dict:
     except TooMuch as problem:
         remarks.append(str(problem))
     remarks += others if not copies else []
-    sent = kept_beside(place, beside) if copies else ""
+    sent = kept_beside(place, beside, homes) if copies else ""
     plans = {}
     for name, some in copies.items():
         some.sort(key=lambda one: one[:5])
@@ -141,16 +144,26 @@ def why(other: Copy, best: Copy, count: int) -> str:
     return f"{count} copies came; graded is {best.name}: {reason}"
 
 
-def kept_beside(place: Path, files: Mapping[str, bytes]) -> str:
-    """Write the files that came beside a notebook, and return their folder, "" for none; links and folders stay out."""
-    if not files:
-        return ""
+def kept_beside(place: Path, files: Sequence[File], homes: set[tuple[str, ...]]) -> str:
+    """Write the files that came beside notebooks, and return their folder, "" for none; links stay out.
+
+    A file lies where it lay as its notebook sees it, whose folder is one of `homes`; but for modules of Python it lies
+    beside the notebook, too.
+    """
     shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(parents=True)
-    for name, data in [pair for pair in files.items() if pair[0] not in ("", "tables")][:MAX_BESIDE]:
-        (place / name).write_bytes(data)
-        (place / name).chmod(0o444)
-    return str(place.resolve())
+    for file in files[:MAX_BESIDE]:
+        name = tidy(own_name(file.name))
+        inside = {file.folders[len(home) :] for home in homes if file.folders[: len(home)] == home} - {()}
+        flat = {()} if not inside or not name.endswith(".py") else set()
+        for folders in [[tidy(one) for one in some] for some in inside | flat]:
+            target = place.joinpath(*folders, name)
+            if "" in (name, *folders) or [*folders, name][0] == "tables" or target.exists():
+                continue
+            with suppress(OSError):  # a file and a folder of one name, once they are tidy
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(file.data)
+                target.chmod(0o444)
+    return str(place.resolve()) if place.exists() else ""
 
 
 def grade(
@@ -203,6 +216,21 @@ def mark(notebooks: Path | None, out: Path, *, report: Report, roster: Roster | 
     report(f"{out / 'by_hand.csv'} is read; the tables and pages are written again")
 
 
+def kept_for(names: set[str], handouts: Mapping[str, Handout], place: Path, version: str, limits: Limits) -> dict:
+    """Return handouts with the values of their story that take long, computed if this course has none yet."""
+    place.mkdir(parents=True, exist_ok=True)
+    files = {name: place / f"{name}.json" for name in sorted(names)}
+    kept = {name: json.loads(file.read_text()) for name, file in files.items() if file.exists()}
+    todo = [name for name in files if kept.get(name, {}).get("version") != version]
+    solutions = {name: [source for kind, source, _ in solved(handouts[name]).steps if kind == "run"] for name in todo}
+    works = [Work(name, keep, (handouts[name], solutions[name], limits)) for name in todo]
+    room = {"cpu": limits.seconds, "gigabytes": limits.gigabytes, "wall": limits.wall + 60}
+    for name, values, _ in in_children(works, **room):  # without them a submission computes its own
+        kept[name] = {"version": version, "values": values or {}}
+        files[name].write_text(json.dumps(kept[name]))
+    return {**handouts} | {name: handouts[name]._replace(kept=one["values"]) for name, one in kept.items()}
+
+
 def grade_new(
     new: list[Sender], rows: dict[str, Row], handouts, out: Path, version: str, report: Report, limits: Limits
 ):
@@ -217,7 +245,7 @@ def grade_new(
         for name, about in found["plans"].items() if found else ():
             earlier = row.notebooks.get(name)
             answered = not all(one["open"] for one in about["answers"].values())
-            files = of_files(Path(about["beside"]).iterdir()) if about["beside"] else ""
+            files = [(str(one), of_files([one])) for one in files_in(about["beside"])]
             now = digest(version, about["plan"], files)
             if earlier and not answered and not all(one["open"] for one in earlier["answers"].values()):
                 row.remarks.append(f"{name}: a blank copy that came later was left aside")
@@ -235,8 +263,10 @@ def grade_new(
     if not warm.exists():
         sandbox.warm_home(warm, limits.trust)
     limits = limits._replace(warm=str(warm.resolve()))
-    prove({work.key[1] for work in works}, handouts, records / "proofs", version, limits)
-    works = [work._replace(given=(*work.given[:2], limits, work.given[3])) for work in works]
+    wanted = {work.key[1] for work in works}
+    prove(wanted, handouts, records / "proofs", version, limits)
+    handouts = kept_for(wanted, handouts, records / "kept", version, limits)
+    works = [work._replace(given=(handouts[work.key[1]], work.given[1], limits, work.given[3])) for work in works]
     room = {"cpu": limits.seconds, "gigabytes": limits.gigabytes, "wall": limits.wall + 60}
     for done, (key, found, problem) in enumerate(in_children(works, **room), 1):
         row, name, now, about = key

@@ -11,8 +11,10 @@ from time import monotonic
 from typing import Any
 
 from .course import SHOWN, Handout
+from .keeping import with_kept
 from .matching import Plan
 from .sandbox import Ended, Limits, Sandbox
+from .slicing import names
 
 AGAIN = 5  # times that a submission's process is started again
 NOT_TO_ITS_END = "this cell was not executed, or not to its end: {}"
@@ -34,11 +36,21 @@ class Judge:
         self.handout, self.number, self.limits, self.beside = handout, student, limits, beside
         self.until = monotonic() + limits.wall
         self.ended, self.flags = "", []
-        self.steps, self.reached = iter(handout.referee), set()
-        self.done: list[str] = []  # cells that the submission's process is given again, should it end
+        self.steps, self.reached = iter(self.of_referee()), set()
+        self.done: list[dict] = []  # cells that the submission's process is given again, should it end
         self.again, self.student = AGAIN, self.started(0.0)
         patient = limits._replace(seconds=2 * limits.seconds)
         self.referee = Sandbox(handout.tables, patient, until=self.until) if handout.tests else None
+
+    def of_referee(self) -> list[tuple[str, Any]]:
+        """The referee's steps for the number that was typed, with values that are kept for the class."""
+        steps = self.handout.referee
+        if self.number:
+            number = self.number.strip("'\"")  # its quotes may be missing
+            typed = f"student = {number!r}"
+            steps = [(kind, re.sub(r"(?m)^student = .*$", lambda _: typed, one)) for kind, one in steps]
+        asked = {name for one in self.handout.tests.values() for name in names(one.source).needed}
+        return [one for some in with_kept(self.handout, steps, asked) for one in some]
 
     def started(self, spent: float) -> Sandbox:
         """Start the submission's process."""
@@ -66,29 +78,33 @@ class Judge:
             self.again -= 1
             self.student.close()
             self.student, self.ended = self.started(self.student.spent), ""
-            for source in self.done:
-                self.request(run=[source])
+            for question in self.done:
+                self.request(**question)
 
     def run(self, source: str) -> tuple[str, str]:
         """Run a cell of the submission; return its output and its failure."""
         self.revive()
         answer = self.request(run=[source])
-        self.done += [] if self.ended else [source]
+        self.done += [] if self.ended else [{"run": [source]}]
         error = answer.get("error")
         failure = failed(error.get("kind"), error.get("words"))["words"] if isinstance(error, dict) else ""
         return str(answer.get("printed", ""))[:SHOWN], failure
+
+    def take(self, values: Mapping[str, str]) -> None:
+        """Give the submission's process values of the handout that are kept for the class."""
+        self.revive()
+        self.request(take=[values])
+        self.done += [] if self.ended else [{"take": [values]}]
 
     def advance(self, name: str) -> None:
         """Let the referee run those of the handout's cells that stand above a test."""
         assert self.referee
         while name not in self.reached and (step := next(self.steps, None)):
-            kind, source = step
+            kind, what = step
             if kind == "test":
-                self.reached.add(source)
-                continue
-            if self.number:
-                source = re.sub(r"(?m)^student = .*$", lambda _: f"student = {self.number}", source)
-            self.referee.request(run=[source])
+                self.reached.add(what)
+            else:
+                self.referee.request(**{kind: [what]})
 
     def test(self, name: str, source: str = "") -> list[Verdict]:
         """Return a verdict for each check of a test, or on a `source` in its place one."""
@@ -132,10 +148,15 @@ def judge(handout: Handout, plan: Plan, limits: Limits, beside: str = "") -> Map
     both = Judge(handout, plan.student, limits, beside)
     ended: dict[str, str] = {}  # answers that ended their process, and why
     answer_of = {test: one.answer for one in handout.exercises for test in one.tests}
+    done = with_kept(handout, [(kind, source) for kind, source, _ in plan.steps])
+    steps = [(*one, name) for some, (*_, name) in zip(done, plan.steps, strict=True) for one in some]
     try:
-        for kind, source, name in plan.steps:
+        for kind, what, name in steps:
+            if kind == "take":
+                both.take(what)
+                continue
             if kind == "run":
-                output, error = both.run(source)
+                output, error = both.run(what)
                 ended |= {name: both.ended} if both.ended else {}
                 if name and name not in plan.open:
                     printed[name], errors[name] = output, error

@@ -4,6 +4,7 @@ If the solution does not score, something is missing on this machine, and everyb
 lets a null answer through, it would give points for nothing.
 """
 
+import random
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -22,6 +23,14 @@ def null_empty(right):
     return numpy.zeros((0, *numpy.shape(right)))
 def null_other(right, value):  # no null where it is right
     return None if numpy.array_equal(right, value) else value
+def null_drawn(right, value):  # a number in each place; none by chance where it is nearly right
+    def one(right):
+        near = numpy.any(abs(numpy.asarray(right, float) - value) < 0.1 * abs(numpy.asarray(right, float)) + 0.05)
+        return None if near else numpy.full(numpy.shape(right), value)
+    try:
+        return null_like(right, one)
+    except (TypeError, ValueError):  # a text, or a machine
+        return value
 def null_ends(right, size):  # of an interval: as far apart as that
     return (-size, size) if type(right) is tuple and len(right) == 2 else size
 def null_kind(one):
@@ -60,7 +69,8 @@ def null_endless():
     while True:
         pass
 """
-NUMBERS = ("float('nan')", "float('inf')", "0", "1", "-1", ".5", "3**-.5", "1e-12", "1e3", "1e300")
+NUMBERS = ("float('nan')", "float('inf')", "0", "1", "-1", ".5", "3**-.5")
+DECADES = [*range(-6, 7), -12, 12, 60, 300]  # a constant is drawn in each, and an interval of every third width
 VALUES = {  # values in place of a right one, `right`
     "None": "None",
     "an empty array": "null_empty(right)",
@@ -79,7 +89,6 @@ VALUES = {  # values in place of a right one, `right`
     }.items()
 }
 ERRORS = ("AssertionError", "TimeoutError", "NotImplementedError", "StopIteration", "KeyError", "SystemExit")
-VALUES |= {f"ends at {size} on both sides": f"null_ends(right, {size})" for size in ("1", "1e3", "1e300")}
 VALUES |= {f"what stands in the notebook, number {k}": f"null_own(right, {k})" for k in range(3)}
 BODIES = {  # bodies in place of a function's own
     "its argument": "given[0] if given else None",
@@ -96,10 +105,19 @@ null_notebook = {{name: one for name, one in null_notebook.items() if isinstance
 FUNCTION = "def {0}(*given, **named):\n    {2}return {1}"
 
 
-def nulls(needed: list[str], functions: set[str]) -> dict[str, str]:
+def drawn(seed: str) -> dict[str, str]:
+    """Return {description: expression} of constants and intervals of all sizes, others for each seed."""
+    rng = random.Random(seed)
+    sizes = [min(10 ** (decade + rng.random()), 1e300) for decade in DECADES]
+    numbers = [rng.choice((1, -1)) * size for size in sizes]
+    found = {f"{number:.3g} in each place": f"null_drawn(right, {number!r})" for number in numbers}
+    return found | {f"ends at {size:.3g} on both sides": f"null_ends(right, {size!r})" for size in sizes[::3]}
+
+
+def nulls(needed: list[str], functions: set[str], seed: str) -> dict[str, str]:
     """Return {description: code} of the null answers that make the names of a test."""
     found = {}
-    for name, text in (VALUES | (BODIES if functions else {})).items():
+    for name, text in (VALUES | drawn(seed) | (BODIES if functions else {})).items():
         right = "right = null_rights[{0!r}](*given, **named)\n    " if "right" in text else ""
         parts = [FUNCTION.format(one, text, right.format(one)) if one in functions else VALUE.format(one, text)
                  for one in needed]  # fmt: skip
@@ -125,7 +143,7 @@ def passed_by_nulls(handout: Handout, limits: Limits) -> list[str]:
             for one in functions:
                 both.run(f"{one} = null_learnt({one!r})")
             both.test(name, about.shown)
-            for null, text in nulls(about.needed, functions).items():
+            for null, text in nulls(about.needed, functions, handout.digest + name).items():
                 both.run(text)
                 verdicts = zip(about.checks, both.test(name), strict=True)
                 passed = [check.name or name for check, one in verdicts if one["passed"]]

@@ -25,12 +25,16 @@ TOO_LARGE = f"it is larger than {MAX_FILE_BYTES // 2**20} MB, so it is not read;
 
 
 class File(NamedTuple):
-    """A file that came back: its name, its bytes (or the reason that there are none), and its order among copies."""
+    """A file that came back: its name, its bytes (or the reason that there are none), and its order among copies.
+
+    folders    those that it lay in, from the outermost
+    """
 
     name: str
     data: bytes
     problem: str
     order: tuple
+    folders: tuple[str, ...] = ()
 
 
 class Cell(NamedTuple):
@@ -79,7 +83,8 @@ class Reader:
                     yield File(as_text(one.name), b"", "it is a link, or no file", when)
                     continue
                 self.count(about.st_size)
-                yield from self.opened(as_text(one.name), one.read_bytes(), when, 0)
+                folders = tuple(map(as_text, one.relative_to(path).parts[:-1]))
+                yield from self.opened(as_text(one.name), one.read_bytes(), when, 0, folders)
 
     def member(self, archive: zipfile.ZipFile, about: zipfile.ZipInfo, order: str, depth: int) -> Iterator[File]:
         """Yield a file in a zip, as it is or looked into."""
@@ -101,15 +106,15 @@ class Reader:
         except Exception as problem:  # passwords, unknown methods of compression, damage
             yield File(parts[-1], b"", f"it cannot be read out of its zip ({problem})"[:300], when)
             return
-        yield from self.opened(parts[-1], bytes(data), when, depth)
+        yield from self.opened(parts[-1], bytes(data), when, depth, tuple(parts[:-1]))
 
-    def opened(self, name: str, data: bytes, when: tuple, depth: int) -> Iterator[File]:
+    def opened(self, name: str, data: bytes, when: tuple, depth: int, folders: tuple[str, ...]) -> Iterator[File]:
         """Yield a file as it is, or its members if it is a zip (but not an office document, which is a zip, too)."""
         if PACKED.search(name):
             yield File(name, b"", "it is packed in a way that is not read; a zip is, and the notebook itself", when)
         elif PurePosixPath(name).suffix.lower() not in ("", ".zip") or not zipfile.is_zipfile(io.BytesIO(data)):
             large = len(data) > MAX_FILE_BYTES
-            yield File(name, b"" if large else data, TOO_LARGE * large, when)
+            yield File(name, b"" if large else data, TOO_LARGE * large, when, folders)
         elif depth == MAX_ZIP_DEPTH:
             yield File(name, b"", "it is a zip in a zip in a zip", when)
         else:

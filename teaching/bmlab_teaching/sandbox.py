@@ -138,6 +138,11 @@ def environment(home: str) -> dict[str, str]:
     return THREADS | own | {"PYTHONPATH": str(BMLAB.parent)}
 
 
+def files_in(folder: str) -> list[Path]:
+    """The files in a folder and those below it; none for ""."""
+    return sorted(file for file in Path(folder).rglob("*") if file.is_file()) if folder else []
+
+
 def warm_home(folder: Path, trust: bool) -> None:
     """Fill a folder with the content of a home: compiled loops and a list of fonts."""
     folder.mkdir(parents=True)
@@ -167,8 +172,8 @@ class Sandbox:
         if self.work:
             home = self.work.name
             shutil.copytree(limits.warm or home, home, dirs_exist_ok=True)
-            for file in Path(beside).iterdir() if beside else ():
-                shutil.copy(file, home)
+            if beside:
+                shutil.copytree(beside, home, dirs_exist_ok=True)
             for table in tables:
                 (Path(home) / "tables").mkdir(exist_ok=True)
                 shutil.copy(table, Path(home) / "tables")
@@ -179,8 +184,11 @@ class Sandbox:
             mounts += ["--perms", "0755", "--dir", "/course/tables"]  # or only root could look into it
             for table in tables:
                 mounts += ["--ro-bind", table, f"/course/tables/{Path(table).name}"]
-            for file in sorted(Path(beside).iterdir()) if beside else ():
-                mounts += ["--ro-bind", str(file), f"/course/{file.name}"]
+            inside = [(file, file.relative_to(beside)) for file in files_in(beside)]
+            for folder in sorted({folder for _, name in inside for folder in name.parents} - {Path()}):
+                mounts += ["--perms", "0755", "--dir", f"/course/{folder}"]
+            for file, name in inside:
+                mounts += ["--ro-bind", str(file), f"/course/{name}"]
             more, files = stack.enter_context(filtered())
             wrap = [*(group(int(1024 * limits.gigabytes)) if limits.grouped else ()), *bubblewrap(*more, *mounts)]
         self.process = subprocess.Popen(

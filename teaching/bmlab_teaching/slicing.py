@@ -35,7 +35,7 @@ def names(source: str) -> Names:
     """Return the use of names by code. Text that is not Python makes nothing, and needs every word in it."""
     try:
         tree = python(source)
-        made, needed = stored_and_loaded(compile(tree, "cell", "exec"))
+        made, needed = stored_and_loaded(compile(tree, "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT))
     except UNREADABLE:
         return Names(frozenset(), frozenset(), frozenset(), frozenset(re.findall(r"[^\W\d]\w*", source)))
     loads = [alias for one in tree.body if isinstance(one, ast.Import | ast.ImportFrom) for alias in one.names]
@@ -84,12 +84,13 @@ def root(node: ast.expr) -> str:
     return getattr(node, "id", "")
 
 
-def statements(source: str) -> list[str]:
+@cache
+def statements(source: str) -> tuple[str, ...]:
     """Return the statements of a cell; all of it if it is not Python."""
     try:
-        return [ast.unparse(statement) for statement in python(source).body]
+        return tuple(ast.unparse(statement) for statement in python(source).body)
     except UNREADABLE:
-        return [source]
+        return (source,)
 
 
 def needed_cells(

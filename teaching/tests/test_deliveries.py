@@ -13,10 +13,12 @@ from awkward_class import Kit, dumped, zipped
 from small_course import RIGHT, TWICE, answered, graded, hand_in, lines_of, page_of, short_notebook, story_cells, walled
 
 from bmlab import widgets
+from bmlab_teaching.cells import Cells
 from bmlab_teaching.children import Work, in_children
 from bmlab_teaching.course import handout
 from bmlab_teaching.deliveries import senders
 from bmlab_teaching.grading import Copy, grade, read, stage, why
+from bmlab_teaching.judging import Judge
 from bmlab_teaching.marks import shortcuts
 from bmlab_teaching.matching import Plan, plan
 from bmlab_teaching.pages import calls
@@ -203,6 +205,16 @@ def test_what_is_run_is_what_the_grades_need_and_what_a_student_wrote(kit, tmp_p
     assert any("costly = " in source for _, source, _ in rebuild(kit, tmp_path, notebook).steps)
 
 
+@pytest.mark.parametrize("typed", ['"4711"', "4711", "'4711'", "ann"])
+def test_a_number_without_quotes_has_the_values_of_its_student(typed, tmp_path):
+    """The line fails where the student works; the numbers that were asked for are those of 4711 all the same."""
+    judge = Judge.__new__(Judge)
+    about = handout(short_notebook(tmp_path))
+    judge.handout, judge.number = about._replace(referee=[("run", "x = 1\nstudent = '0'\ny = 2")]), typed
+    name = typed.strip("'\"")
+    assert judge.of_referee() == [("run", f"x = 1\nstudent = {name!r}\ny = 2")]
+
+
 @pytest.mark.parametrize("typed, kept", [('"4711"', '"4711"'), ("4711  # me", "4711"), ("__import__('os')", "")])
 def test_the_number_that_was_typed_is_data(kit, tmp_path, typed, kept):
     notebook = kit.answered()
@@ -265,6 +277,30 @@ def test_what_is_no_python_is_run_as_it_is():
 )
 def test_magic_lines_make_nothing(source):
     assert names(source).made == {"x"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ">>> y = 0\n>>> for k in range(3):\n...     y += 1\n>>> x = y - 2",
+        "    x = 1\n    for _ in range(x):\n        x = 1",
+        "async def one():\n    return 1\nx = await one()",
+        "    y = 1\n    %timeit y\n    x = y",
+        "x = 1\nx = int(input('x = '))",
+    ],
+)
+def test_a_cell_is_run_as_a_notebook_takes_it(source, monkeypatch):
+    """With prompts that were pasted, with a common indent, with await; what asks a person is left out."""
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # which the cells replace
+    monkeypatch.setattr("builtins.input", lambda words: eof())
+    student = Cells(60, 0, None, None)
+    student.run(source)
+    assert student.get(["x"]) == {"x": {"value": "1"}} and "x" in names(source).made
+
+
+def eof():
+    """What input() does if nobody is at the keyboard."""
+    raise EOFError("EOF when reading a line")
 
 
 def test_each_cell_of_the_handout_may_stand_at_any_place(tmp_path):
@@ -403,6 +439,9 @@ ELSEWHERE = {  # what works where a student works, and not here -> code above an
     ),
     "a package": ("!pip install seaborn" + "\nimport seaborn as sns\nsns.set_theme()\n%matplotlib inline", {}),
     "a download": ("import urllib.request\nurllib.request.urlretrieve('http://127.0.0.1/scale.csv', 'scale.csv')", {}),
+    "a person": ("name = input('Your name? ')\nprint(name)", {}),
+    "a package of their own": ("from parts.one import one", {"parts/__init__.py": "", "parts/one.py": "one = 1"}),
+    "a table in a folder": ("one = float(open('data/scale.csv').read())", {"data/scale.csv": "1.0"}),
     "a module": ("from helpers import one", {"helpers.py": "one = 1"}),
     "a table": ("one = float(open('scale.csv').read())", {"scale.csv": "1.0"}),
 }
@@ -416,6 +455,7 @@ def test_a_line_that_cannot_run_here_takes_nothing_else_with_it_and_files_travel
     blank = student_version(short_notebook(tmp_path))
     hand_in(tmp_path / "returned", "ann", "twice", answered(blank, RIGHT | {"first": f"{source}\nfirst = {more}"}))
     for name, text in files.items():
+        (tmp_path / "returned/ann" / name).parent.mkdir(exist_ok=True)
         (tmp_path / "returned/ann" / name).write_text(text)
     assert graded(tmp_path)["ann"]["twice"] == "3"
     page = page_of(tmp_path, "ann")

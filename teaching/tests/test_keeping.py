@@ -1,0 +1,90 @@
+"""Values that are computed once for a class: the same ones, and nobody's but the handout's."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import nbformat
+import pytest
+from small_course import exercise_cells, short_notebook, walled
+
+from bmlab_teaching import keeping
+from bmlab_teaching.course import handout
+from bmlab_teaching.judging import Judge, judge
+from bmlab_teaching.keeping import keep, parts_of, with_kept
+from bmlab_teaching.matching import plan
+from bmlab_teaching.proofs import solved
+from bmlab_teaching.reading import Cell
+from bmlab_teaching.sandbox import Limits
+
+STORY = ["import numpy as np", "seen = []\nrows = np.ones(3)", "def learn(x):\n    seen.append(x)\n    return x + 1",
+         "machine = learn(rows)", "text = str(machine)"]  # fmt: skip
+ABOUT: Any = SimpleNamespace(
+    story=frozenset(part.text for parts in parts_of(STORY) for part in parts),
+    kept={parts[-1].key: {"machine": "kept"} for parts in [parts_of(STORY)[3]]},
+)
+STEPS = [("run", source) for source in STORY]
+
+
+def done(*own, at=3, answer="mine = text"):
+    """What is done of the story's four cells, with own cells at a place in it, and an answer below."""
+    steps = [*STEPS[:at], *(("run", source) for source in own), *STEPS[at:], ("run", answer)]
+    return [one for some in with_kept(ABOUT, steps) for one in some]
+
+
+def test_what_leads_to_a_kept_value_alone_is_not_run():
+    assert done() == [("take", {"machine": "kept"}), STEPS[4], ("run", "mine = text")]
+    assert done(at=5) == done() and done(answer="mine = 1") == [("run", "mine = 1")]
+    assert done("rest = rows")[:2] == [STEPS[0], ("run", "rows = np.ones(3)")]  # what a student's own cell needs
+    assert ("take", {"machine": "kept"}) in done("rows = 2", at=4)  # below it: too late to matter
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        "rows = np.ones(4)",
+        "rows[0] = 7",
+        "rows.sort()",
+        "def learn(x):\n    return 0",
+        "np.ones = print",
+        "np.random.seed(1)",
+        "if True:\n    rows = 3",
+        "from numpy import *",
+        "globals()['rows'] = 3",
+        "exec('rows = 3')",
+        "setattr(np, 'ones', print)",
+    ],
+)
+def test_a_value_that_a_students_own_line_may_have_changed_is_their_own(own):
+    assert all(kind == "run" for kind, _ in done(own)) and STEPS[3] in done(own)
+
+
+def test_a_name_that_a_kept_call_changes_beside_its_result_is_not_lost():
+    """`learn` appends to `seen`: who looks at that list has the call, too."""
+    assert STEPS[3] in done(answer="mine = text, seen")
+
+
+@walled
+def test_a_class_has_the_values_that_its_handout_makes_and_no_submission_adds_one(tmp_path, monkeypatch):
+    more = [nbformat.v4.new_code_cell("long = [base] * 3"), nbformat.v4.new_code_cell("both = long + [base]")]
+    test = "assert total == sum(both), 'the sum'\nassert total == 4"
+    solution = "### BEGIN SOLUTION\ntotal = sum(both)\n### END SOLUTION"
+    path = short_notebook(tmp_path, [], more)
+    notebook = nbformat.read(path, 4)
+    notebook.cells += exercise_cells(1, "total", solution, test, [])
+    nbformat.write(notebook, path)
+    monkeypatch.setattr(keeping, "LONG", -1)  # whatever it takes
+    about = handout(path)
+    kept = keep(about, [source for kind, source, _ in solved(about).steps if kind == "run"], Limits())
+    assert {name: text for values in kept.values() for name, text in values.items()} == {
+        "base": "1",
+        "long": '{"list": [1, 1, 1]}',
+        "both": '{"list": [1, 1, 1, 1]}',
+    }
+    asked, about = [], about._replace(kept=kept)
+    monkeypatch.setattr(Judge, "take", lambda self, values, take=Judge.take: (asked.append(values), take(self, values)))
+    cells = [Cell(*cell) for cell in about.solution]
+    for before, passed in ("", True), ("long = [7]", False):
+        own = [Cell("code", before, "")] * bool(before)
+        done = judge(about, plan(about, [*cells[:3], *own, *cells[3:]]), Limits())
+        assert [one["passed"] for one in done["verdicts"]["test_total"]] == [passed]
+    assert [[*values] for values in asked] == [["both"], ["base"]]  # of who changed `long`: what does not depend on it
