@@ -13,7 +13,7 @@ from .course import Handout, digest
 from .sandbox import Limits, Sandbox
 from .slicing import names, statements
 
-LONG = 0.1  # processor seconds, with all that leads to it, from which on a value is kept
+LONG = 0.3  # processor seconds, with all that leads to it, from which on a value is kept
 LARGE = 2**22  # characters of the kept values of a statement, at most
 BEHIND = re.compile(r"import\s*\*|\b(?:exec|eval|globals|locals|vars|setattr|delattr|importlib)\b|__")  # names unseen
 
