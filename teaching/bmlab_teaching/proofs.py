@@ -25,12 +25,13 @@ def null_other(right, value):  # no null where it is right
     return None if numpy.array_equal(right, value) else value
 def null_drawn(right, value):  # a number in each place; none by chance where it is nearly right
     def one(right):
-        near = numpy.any(abs(numpy.asarray(right, float) - value) < 0.1 * abs(numpy.asarray(right, float)) + 0.05)
+        try:
+            right = numpy.asarray(right, float)
+        except (TypeError, ValueError):  # a text, or a machine
+            return value
+        near = numpy.any(abs(right - value) < 0.1 * abs(right) + 0.05)
         return None if near else numpy.full(numpy.shape(right), value)
-    try:
-        return null_like(right, one)
-    except (TypeError, ValueError):  # a text, or a machine
-        return value
+    return null_like(right, one)
 def null_ends(right, size):  # of an interval: as far apart as that
     return (-size, size) if type(right) is tuple and len(right) == 2 else size
 def null_kind(one):
