@@ -10,12 +10,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from .course import Handout, digest
+from .matching import STAND_IN
 from .sandbox import Limits, Sandbox
 from .slicing import names, statements
 
 LONG = 0.3  # processor seconds, with all that leads to it, from which on a value is kept
 LARGE = 2**22  # characters of the kept values of a statement, at most
 BEHIND = re.compile(r"import\s*\*|\b(?:exec|eval|globals|locals|vars|setattr|delattr|importlib)\b|__")  # names unseen
+RULE = STAND_IN.partition("\n")[0]  # begins what stands behind a blank, which changes that name alone
 
 
 class Part(NamedTuple):
@@ -82,7 +84,8 @@ def with_kept(
         return [[step] for step in steps]
     sources = [source if kind == "run" else "" for kind, source in steps]
     own = [kind != "run" or not {*statements(source)} <= handout.story for kind, source in steps]
-    unseen = any(BEHIND.search(source) for source, mine in zip(sources, own, strict=True) if mine)
+    theirs = [source for source, mine in zip(sources, own, strict=True) if mine and not source.startswith(RULE)]
+    unseen = any(map(BEHIND.search, theirs))
     if unseen:
         return [[step] for step in steps]
     parts, wanted = parts_of(sources), {"sys", *wanted}

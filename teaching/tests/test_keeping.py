@@ -11,7 +11,7 @@ from bmlab_teaching import keeping
 from bmlab_teaching.course import handout
 from bmlab_teaching.judging import Judge, judge
 from bmlab_teaching.keeping import keep, parts_of, with_kept
-from bmlab_teaching.matching import plan
+from bmlab_teaching.matching import STAND_IN, plan
 from bmlab_teaching.proofs import solved
 from bmlab_teaching.reading import Cell
 from bmlab_teaching.sandbox import Limits
@@ -35,6 +35,7 @@ def test_what_leads_to_a_kept_value_alone_is_not_run():
     assert done() == [("take", {"machine": "kept"}), STEPS[4], ("run", "mine = text")]
     assert done(at=5) == done() and done(answer="mine = 1") == [("run", "mine = 1")]
     assert done("rest = rows")[:2] == [STEPS[0], ("run", "rows = np.ones(3)")]  # what a student's own cell needs
+    assert ("take", {"machine": "kept"}) in done(STAND_IN.format("blank", "def blank(): pass", "", {}))
     assert ("take", {"machine": "kept"}) in done("rows = 2", at=4)  # below it: too late to matter
 
 
