@@ -57,12 +57,12 @@ def as_typed(source: str) -> str:
     return "\n".join(MAGIC.sub(r"\1pass", line) for line in lines)
 
 
-def execute(step: types.CodeType, space: dict[str, Any]) -> None:
-    """Run a statement; one that awaits is driven to its end, for nothing else runs beside it."""
+def execute(step: types.CodeType, space: dict[str, Any], run=exec, value=eval) -> None:
+    """Run a statement, whatever `exec` is by then; one that awaits is driven to its end: nothing runs beside it."""
     if not step.co_flags & AWAITS:
-        return exec(step, space)
+        return run(step, space)
     with suppress(StopIteration):
-        awaited = eval(step, space)
+        awaited = value(step, space)
         while True:
             awaited.send(None)
 
