@@ -95,7 +95,7 @@ def test_a_long_schedule_converges_and_a_short_one_says_that_it_has_not():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         answer = bmlab.ais(model, rng=np.random.default_rng(0), n_chains=100, n_temperatures=300)
-    assert answer.converged and answer.message.endswith("of its 100 runs, where 20% are asked for.")
+    assert answer.converged and answer.message.endswith("of its 100 runs; it needs 20%.")
     with pytest.warns(bmlab.NotConverged, match="of its 100 runs.*Raise n_temperatures") as caught:
         answer = bmlab.ais(model, rng=np.random.default_rng(0), n_chains=100, n_temperatures=4)
     assert not answer.converged and answer.info["ess"] < 10 and caught[0].filename == __file__

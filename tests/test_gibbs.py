@@ -168,7 +168,7 @@ def test_chains_that_mix_converge_without_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         answer = bmlab.gibbs(bmlab.medium().at(3.0), rng=0)
-    assert answer.converged and answer.message.endswith("after 1000 sweeps, where below 1.01 is asked for.")
+    assert answer.converged and answer.message.endswith("after 1000 sweeps; it should be below 1.01.")
     assert np.isnan(answer.log_z.value) and str(answer.log_z) == "unknown"
 
 

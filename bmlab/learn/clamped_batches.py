@@ -151,8 +151,8 @@ def clamped_gibbs(
             corr_stderr=as_corr(model, np.where(drawn[row] | drawn[col], corr_stderr, 0.0), diagonal=0.0),
             method="clamped, gibbs",
             converged=agree,
-            message=f"clamped_gibbs() has R-hat {rhat:.4g} after {n_sweeps} sweeps, where below "
-            f"{RHAT_LIMIT} is asked for"
+            message=f"clamped_gibbs() has R-hat {rhat:.4g} after {n_sweeps} sweeps; it should be "
+            f"below {RHAT_LIMIT}"
             + ("." if agree else ": the chains disagree, or are too short to tell. Raise n_sweeps and burn_in."),
             state=s,
             info={"hidden": len(units), "algorithm": "side by side", "rhat": rhat, "ess": ess},

@@ -214,7 +214,7 @@ def estimate_of(model: BoltzmannMachine, runs: Runs) -> Estimate:
         as_corr(model, _stderr(pairs, pairs2, ess, count), diagonal=0.0),
         method="ais",
         converged=not advice,
-        message=f"ais() rests on {ess:.1f} of its {count} runs, where {MIN_EFFECTIVE_SHARE:.0%} are asked for{advice}.",
+        message=f"ais() rests on {ess:.1f} of its {count} runs; it needs {MIN_EFFECTIVE_SHARE:.0%}{advice}.",
         state=runs,
         info={"ess": ess},
         model=model,

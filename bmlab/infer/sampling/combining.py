@@ -144,8 +144,8 @@ def _of_chains(runs):
         _laid_out(first.corr, corr_stderr),
         method=first.method,
         converged=agree,
-        message=f"combine() has R-hat {rhat:.4g} over {len(runs)} runs of {first.method}(), where below "
-        f"{RHAT_LIMIT} is asked for"
+        message=f"combine() has R-hat {rhat:.4g} over {len(runs)} runs of {first.method}(); "
+        f"it should be below {RHAT_LIMIT}"
         + ("." if agree else ": they disagree, or are too short to tell. Raise n_sweeps and burn_in."),
         draws=_joined_draws(runs),
         state=_joined_states(runs),

@@ -183,8 +183,8 @@ class RepeatedGibbs:
             corr_stderr=averages.corr_stderr,
             method="gibbs",
             converged=agree,
-            message=f"gibbs() has R-hat {averages.rhat:.4g} after {self.n_sweeps} sweeps, where below {RHAT_LIMIT} is "
-            f"asked for{'.' if agree else DISAGREEMENT_ADVICE}",
+            message=f"gibbs() has R-hat {averages.rhat:.4g} after {self.n_sweeps} sweeps; it should be below "
+            f"{RHAT_LIMIT}{'.' if agree else DISAGREEMENT_ADVICE}",
             draws=np.array(kept) if n_draws else None,
             state=chains.s.T.astype(float),
             info={
