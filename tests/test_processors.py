@@ -9,6 +9,7 @@ import nbformat
 import numpy as np
 import processors
 import pytest
+from selection import exhaustive, one_of
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +20,7 @@ def not_moved(monkeypatch):
     monkeypatch.delenv("NUDGED", raising=False)
 
 
-@pytest.mark.parametrize("name", ["nudged", "nudged-again"])
+@pytest.mark.parametrize("name", one_of(["nudged", "nudged-again"]))
 def test_moved_digits_reach_the_cells_and_the_package(name, tmp_path):
     """A notebook that prints all digits is the same without them, and another with them; whole numbers stay."""
     cells = [
@@ -50,8 +51,12 @@ assert (one == nudged(x.copy())).all() and (nudged(-x) == -one).all() and (nudge
 assert nudged(x[0, 0]) == one[0, 0] and (nudged(x[::2, 1]) == one[::2, 1]).all()
 assert (nudged(np.arange(5) / 8) == np.arange(5) / 8).all() and (np.abs(nudged(np.tanh(18 * x))) <= 1).all()
 assert (nudged(np.array([np.nan, np.inf])) == [np.nan, np.inf])[1] and nudged("text") == "text"
-assert bmlab.mean_field(bmlab.ising((3, 3)).at(9)).converged and bmlab.bethe(bmlab.toy().at(9)).converged  # compiled
 print(repr(bmlab.exact(bmlab.sherrington_kirkpatrick(9, rng=0)).log_z.value))
+"""
+
+COMPILED = """
+import bmlab
+print(bmlab.mean_field(bmlab.ising((3, 3)).at(9)).converged, bmlab.bethe(bmlab.toy().at(9)).converged)
 """
 
 A_LOOP = """
@@ -76,6 +81,11 @@ def test_digits_move_in_compiled_loops_too_and_no_other_run_keeps_them():
     assert (moved[0] == moved[1]).all() and (moved[0] != moved[2]).any() and (moved[0] != as_they_are).any()
     assert np.ptp([as_they_are, *moved], axis=0).max() < 1e-14
     assert (np.array(run(A_LOOP).split(), float) == as_they_are).all()
+
+
+@exhaustive
+def test_loops_with_moved_digits_compile():
+    assert run(COMPILED, 1).split() == ["True", "True"]
 
 
 def test_digits_move_by_a_fixed_function_of_their_own_bits():

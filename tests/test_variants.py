@@ -10,7 +10,7 @@ from itertools import permutations
 import nbformat
 import numpy as np
 import pytest
-from selection import as_a_student, exhaustive
+from selection import as_a_student, exhaustive, one_of
 from test_exercises import BY_NAME, GRADED, OWN, answer_cells, fits, namespace  # noqa: F401
 from test_notebooks import NOTEBOOKS, code_cells
 from wrong_answers import WRONG
@@ -50,7 +50,7 @@ def each_variant(source, made):
         yield here
 
 
-@pytest.mark.parametrize("name", VARIED)
+@pytest.mark.parametrize("name", one_of(VARIED, kind=lambda name: name < "06"))
 @pytest.mark.parametrize("count", [2, pytest.param(None, marks=exhaustive)], ids=["two", "all"])
 def test_every_variant_has_the_same_slips_with_the_same_hints_and_an_answer_of_its_own(
     name, count, monkeypatch, capsys

@@ -25,6 +25,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from overlaps import overlaps, words_of
 from scipy import sparse
+from selection import exhaustive
 
 import bmlab
 from bmlab.infer.sampling.diagnostics import halves, split_rhat
@@ -653,9 +654,9 @@ MISSING = """if True:
     ("package", "stops"),
     [
         ("anywidget", set()),
-        ("numba", set()),
-        ("tqdm", set()),
-        ("sklearn", {"09_handwritten_digits"}),
+        pytest.param("numba", set(), marks=exhaustive),
+        pytest.param("tqdm", set(), marks=exhaustive),
+        pytest.param("sklearn", {"09_handwritten_digits"}, marks=exhaustive),
         ("pandas", {"04_mean_field", "06_your_own_data"}),
     ],
 )
