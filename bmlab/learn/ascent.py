@@ -184,9 +184,10 @@ def _largest_change(new, old):
     """Return the largest change of a parameter between two machines, by strips of dense weights that stay cached."""
     size, of_biases = max(1, STRIP // max(1, new.n)), largest(new.biases - old.biases)
     if new.is_sparse or new.n <= size:
-        return max(of_biases, largest(new.weights - old.weights))
+        return max(largest(new.weights - old.weights), of_biases)
     strips = (slice(a, a + size) for a in range(0, new.n, size))
-    return max(of_biases, *(largest(new.weights[rows] - old.weights[rows]) for rows in strips))
+    of_weights = np.array([largest(new.weights[rows] - old.weights[rows]) for rows in strips])
+    return max(of_weights.max(), of_biases)
 
 
 def _gradient_norm(model, d_weights, d_biases, l1):
