@@ -126,6 +126,21 @@ def test_every_flipped_byte_gets_a_machine_or_one_sentence(tmp_path):
             assert "machine.npz holds no whole machine" in str(error)
 
 
+def test_a_failed_write_gives_its_buffer_back(monkeypatch):
+    """From Python 3.13 on a buffer that an error's traceback keeps complains when it is collected."""
+    given = []
+
+    def full(_, content):
+        given.append(content)
+        raise OSError
+
+    monkeypatch.setattr(files, "write_bytes", full)
+    with pytest.raises(OSError):
+        files.write_arrays(Path("machine.npz"), {"biases": DATA})
+    with pytest.raises(ValueError, match="released"):
+        given[0].tobytes()
+
+
 def test_under_a_small_address_space_what_is_too_large_is_a_sentence():
     if not sys.platform.startswith("linux"):
         pytest.skip("only Linux holds an address space to its limit")

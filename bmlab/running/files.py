@@ -43,7 +43,8 @@ def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
     """Write an .npz wholly or not at all, as write_bytes() does."""
     body = BytesIO()
     np.savez(body, **arrays)
-    write_bytes(path, body.getbuffer())
+    with body.getbuffer() as content:  # given back before an error's traceback keeps it
+        write_bytes(path, content)
 
 
 def write_bytes(path: Path, content: bytes | memoryview) -> None:
