@@ -2,6 +2,7 @@
 
 import ast
 import gc
+import inspect
 import subprocess
 import sys
 import tracemalloc
@@ -268,3 +269,8 @@ def test_draws_that_are_all_alike_err_as_if_one_were_not(count):
     """sqrt((1 - x^2)/(count - 1)) at x = 1 - 2/count, all but one, is 2/count."""
     all_alike, all_but_one = averages._binomial_stderr(np.array([1.0, 1 - 2 / count]), count)
     assert all_alike == pytest.approx(2 / count, rel=1e-12) == all_but_one
+
+
+def test_a_climb_asks_with_the_defaults_of_a_single_call():
+    once, again = (inspect.signature(call).parameters for call in (bmlab.gibbs, gibbs.RepeatedGibbs))
+    assert {name: once[name].default for name in again} == {name: one.default for name, one in again.items()}
