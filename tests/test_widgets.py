@@ -39,7 +39,7 @@ from matplotlib.patches import FancyBboxPatch
 
 from bmlab import widgets
 from bmlab.widgets import controls
-from bmlab.widgets.beliefs import RADIUS
+from bmlab.widgets.beliefs import RADIUS, towards_root
 from bmlab.widgets.machine import ModelView
 from bmlab.widgets.reading import Readers
 
@@ -600,6 +600,26 @@ def test_one_round_of_messages_is_exact_on_a_tree_from_any_root_and_many_find_be
         machine = {"weights": ring.tolist(), "biases": model.biases.tolist()}
         found = in_node(PROPAGATED, files=("propagation.js",), machine=machine, T=1.5, root=root, rounds=rounds)
         assert np.allclose(found, method(model).mean, atol=1e-4)
+
+
+SENT = """
+const told = new Map(), { machine, T } = given, queue = schedule(machine.weights, 0);
+const upwards = queue.slice(0, queue.findIndex(([i]) => i === 0));
+for (const [i, j] of upwards) told.set(`${i} ${j}`, messageOf(machine, T, told, i, j));
+answer(upwards.map(([i, j]) => [i, j, T * told.get(`${i} ${j}`)]));
+"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_stored_picture_has_the_messages_that_the_page_sends_first(seed):
+    """Of a machine with loops, in the page's order."""
+    rng = np.random.default_rng(seed)
+    model = bmlab.BoltzmannMachine(bmlab.symmetric(rng.normal(size=(6, 6))), rng.normal(size=6), 1.7)
+    sent = {"weights": model.dense_weights.tolist(), "biases": model.biases.tolist()}
+    found = in_node(SENT, files=("propagation.js",), machine=sent, T=1.7)
+    told = towards_root(model)
+    assert [(i, j) for i, j, _ in found] == list(told)
+    assert np.allclose([u for *_, u in found], list(told.values()))
 
 
 def test_a_disc_is_filled_to_the_height_of_its_probability():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +17,6 @@ from ..checking.arrays import first_largest, states
 from ..checking.calls import show_call
 from ..infer.exact.exact_sampling import probabilities
 from ..infer.sampling.gibbs import sweep
-from ..infer.variational.belief_propagation import bethe
 from ..infer.variational.naive_mean_field import mean_field
 from ..model import BoltzmannMachine
 from ..plot.style import DASHED, ON_LIGHT, escape_dollars, signed
@@ -163,19 +161,27 @@ class MessageView(BeliefView):
     enlarged = 1.2
     _esm = script("sampler.js", "graph.js", "beliefs.js", "propagation.js", "messages.js")
     alt = traitlets.Unicode(
-        "A machine in rows below its root: arrows of messages, how probable +1 then seems to each unit, and is."
+        "A machine in rows below its root: arrows of messages, and how probable +1 then seems to a unit, and is."
     ).tag(sync=True)
     bridge = traitlets.List().tag(sync=True)  # two units whose coupling would close a loop
 
     @show_call()
     def draw(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
-        """Draw the machine in rows below its root, with the means of belief propagation, exact ones, and arrows."""
+        """Draw the machine in rows below its root when its messages have come up: arrows, and exact probabilities."""
         layers = depths(model)
         leaves, middle = layers[-1], len(layers[-1]) // 2
         pair = [leaves[middle - 1], leaves[middle]] if middle else []
+        names = [str(name) for name in model.names] or [f"unit {i}" for i in range(model.n)]
+        told, story = towards_root(model), ""
+        headline = "Each unit tells its neighbours what it hears from others"
+        if told:
+            i, j = [*told][-1]
+            headline = f"What {names[i]} tells {names[j]} is found without {names[j]}"
+            field, said = (signed(x, ".2f") for x in (heard_by(model, told, i, j), told[i, j]))
+            story = f"Without {names[j]}, the field of {names[i]} is {field}:\n{names[i]} tells {names[j]} {said}."
         sent = rows(layers[::-1]) | {
-            "headline": "What is heard comes along the lines, to the root and back",
-            "names": [str(name) for name in model.names] or [f"unit {i}" for i in range(model.n)],
+            "headline": headline,
+            "names": names,
             "held": [int(unit == 0) for unit in range(model.n)],
             "bridge": pair if pair and not model.dense_weights[pair[0], pair[1]] else [],
         }
@@ -190,21 +196,45 @@ class MessageView(BeliefView):
         ]
         exact = chances(model, np.zeros(model.n))
         controls = ["Run", "One message"] + [Choice("machine", ("tree", "with a loop"))] * bool(sent["bridge"])
-        figure, ax = sheet(sent, controls, "Number: p(+1) = (1 + mean) / 2. Press a unit to make it the root.")
-        with warnings.catch_warnings(action="ignore"):
-            believed = (1 + bethe(model).mean) / 2  # when all messages are sent: on a tree this is exact
-        network(ax, model, sent, believed, [f"{p:.2f}" for p in believed])
+        figure, ax = sheet(sent, controls, "Number: p(+1) = (1 + mean) / 2; hatched: not known yet.")
+        ax.text(0, 4, escape_dollars([story])[0], fontsize=10, va="top")
+        heard = np.array([heard_by(model, told, i) for i in range(model.n)])
+        known = [all((j, i) in told for j in np.flatnonzero(model.dense_weights[i])) for i in range(model.n)]
+        believed = np.where(known, (1 + np.tanh(heard / model.temperature)) / 2, np.nan)
+        network(ax, model, sent, believed, ["" if np.isnan(p) else f"{p:.2f}" for p in believed])
         places = np.array(sent["places"])
         for unit, ((x, y), (dx, dy, anchor)) in enumerate(zip(places, sent["labels"], strict=True)):
             side = SIDES[anchor]
             ax.text(x + dx, y + dy + 18, f"exact {exact[unit]:.2f}", ha=side, fontsize=10)
-        for start, end in np.argwhere(model.dense_weights):
+        for start, end in told:
             step = places[end] - places[start]
             along = step / np.hypot(*step)
             tip = (places[end] + places[start]) / 2 + 11 * along + 14 * np.array([-along[1], along[0]])
-            style = {"arrowstyle": "->", "color": plot.COLOURS["bethe"], "linewidth": 2, "shrinkA": 0, "shrinkB": 0}
+            width = 3 if (start, end) == (i, j) else 1.5
+            style = {"arrowstyle": "->", "color": plot.COLOURS["bethe"], "linewidth": width, "shrinkA": 0, "shrinkB": 0}
             ax.annotate("", tip, tip - 24 * along, arrowprops=style)
         return figure, sent
+
+
+def towards_root(model: BoltzmannMachine) -> dict[tuple[int, int], float]:
+    """The messages up to unit 0, {(from, to): field}, the farthest first: messages.js sends them before the others."""
+    depth, near, told = {0: 0}, [0], {}
+    for i in near:
+        for j in map(int, np.flatnonzero(model.dense_weights[i])):
+            if j not in depth:
+                depth[j] = depth[i] + 1
+                near.append(j)
+    for i in sorted(near, key=lambda unit: -depth[unit]):
+        for j in near:
+            if (w := model.dense_weights[i, j]) and depth[j] <= depth[i]:
+                t = np.tanh(w / model.temperature) * np.tanh(heard_by(model, told, i, j) / model.temperature)
+                told[i, j] = float(model.temperature * np.arctanh(t))
+    return told
+
+
+def heard_by(model: BoltzmannMachine, told: dict[tuple[int, int], float], i: int, without: int = -1) -> float:
+    """The bias of unit i, and what it has been told, but by the unit `without`."""
+    return model.biases[i] + sum(u for (k, to), u in told.items() if to == i and k != without)
 
 
 def depths(model: BoltzmannMachine) -> list[list[int]]:

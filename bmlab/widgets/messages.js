@@ -3,7 +3,7 @@ function mount(model, el) {
   const machine = sentMachine(model), { names, weights, places } = machine, n = names.length;
   const T = model.get("temperature"), bridge = model.get("bridge"), colour = colourOf(model, "bethe");
   const told = new Map(), arrows = new Map(), story = note();
-  let root = 0, queue, at, rounds, change, due, exact;
+  let root = 0, queue, at, rounds, change, due, exact, last;
   story.setAttribute("role", "status");
   const drawing = beliefs(machine, model, "The machine", (i) => { root = i; begin(); run.toggle(true); });
   const dot = make("svg:circle", { r: 8, fill: colour, class: "bml-walker" });
@@ -13,7 +13,7 @@ function mount(model, el) {
   const arrow = (i, j) => {
     const [[x1, y1], [x2, y2]] = [places[i], places[j]], far = Math.hypot(x2 - x1, y2 - y1);
     const turn = Math.atan2(y2 - y1, x2 - x1) * 180 / Math.PI;
-    return make("svg:path", { d: `M${far / 2 - 11} 12h22m-7 -5l7 5l-7 5`, fill: "none", stroke: colour, "stroke-width": 2.5,
+    return make("svg:path", { d: `M${far / 2 - 11} 12h22m-7 -5l7 5l-7 5`, fill: "none", stroke: colour, "stroke-width": 2,
       transform: `translate(${x1} ${y1}) rotate(${turn})` });
   };
   const show = () => {
@@ -29,8 +29,9 @@ function mount(model, el) {
     dot.setAttribute("visibility", at < queue.length && due ? "visible" : "hidden");
     dot.setAttribute("transform", `translate(${[0, 1].map((k) => places[from][k] * (1 - way) + places[to][k] * way)})`);
     const error = Math.max(...exact.map((p, i) => Math.abs(p - believed[i])));
+    arrows.forEach((mark, key) => mark.setAttribute("stroke-width", key === last?.key ? 4.5 : 2));
     story.textContent = at < queue.length ? `Round ${rounds + 1}: ${at} of ${queue.length} messages sent; ` +
-      `${names[root]} is the root.` : error < 0.005 ? `${at} messages, and every belief is exact.`
+      `${names[root]} is the root. ${last?.words ?? ""}` : error < 0.005 ? `${at} messages, and every belief is exact.`
       : `The messages settled after ${rounds} rounds; largest error ${error.toFixed(2)}: news went round and was heard again.`;
   };
   const begin = () => {
@@ -39,12 +40,14 @@ function mount(model, el) {
     arrows.clear();
     exact = chances(enumerate(machine, T, new Array(n).fill(0)), n);
     sure.forEach((text, i) => { text.textContent = `exact ${exact[i].toFixed(2)}`; });
-    [queue, at, rounds, change, due] = [schedule(weights, root), 0, 0, 0, 0];
+    [queue, at, rounds, change, due, last] = [schedule(weights, root), 0, 0, 0, 0, null];
     show();
   };
   const deliver = () => {
     if (at === queue.length) return run.toggle(false);
     const [i, j] = queue[at], key = `${i} ${j}`, u = messageOf(machine, T, told, i, j);
+    const [h, said] = [heardBy(machine, T, told, i, j), u].map((field) => signed(T * field, 2));
+    last = { key, words: `Without ${names[j]}, the field of ${names[i]} is ${h}: ${names[i]} tells ${names[j]} ${said}.` };
     change = Math.max(change, Math.abs(u - (told.get(key) ?? Infinity)));
     told.set(key, u);
     if (!arrows.has(key)) arrows.set(key, drawing.svg.insertBefore(arrow(i, j), drawing.units[0].g));
@@ -75,6 +78,8 @@ function mount(model, el) {
     button("One message", () => { run.toggle(false); due = 0; deliver(); show(); }), ...loop),
     note([colour, "→", "message"], "disc: p(+1) = (1 + mean) / 2, as its unit believes; hatched: not known. Press a unit to make it the root."));
   begin();
+  for (const up = queue.findIndex(([i]) => i === root); at < up;) deliver();  // as the stored picture is
+  show();
   return run.stop;
 }
 
