@@ -260,9 +260,9 @@ def course(steps: Sequence[Step], headline: str) -> Figure:
         ax.text(left, 14, title, fontsize=10, fontweight="bold", va="center_baseline")
     curve = inside(ax, 110, side + 76, 3 * side - 60, 92)
     plot.learning(steps, curve, "log_likelihood" if np.isfinite(last.log_likelihood.value) else "mismatch")
-    ends = np.round(curve.get_ylim(), 2)
     ax.text(110, side + 58, f"{curve.get_ylabel()}, step by step", fontsize=10, va="center_baseline")
-    curve.set(xlabel="", ylabel="", yticks=curve.get_ylim(), yticklabels=[signed(end, ".2f") for end in ends])
+    ends = [end(curve.lines[0].get_ydata()) for end in (np.min, np.max)]  # of the climb, as the page marks them
+    curve.set(xlabel="", ylabel="", yticks=ends, yticklabels=[signed(end, ".2f") for end in ends])
     return figure
 
 
