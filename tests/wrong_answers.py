@@ -233,6 +233,22 @@ SLIPS = {
             ("(t + t0 * t1) / (1 + t * t0 * t1)", "np.tanh((w + h0 * h1 / T) / T)", "should be"),
             ("(t + t0 * t1) / (1 + t * t0 * t1)", "t", "two sure of +1: 1, not"),
         ],
+        "by_cases": [
+            ("np.logaddexp(*low), np.logaddexp(*high)", "np.sum(low), np.sum(high)", "known exactly"),
+            ("np.logaddexp(*low), np.logaddexp(*high)", "np.mean(low), np.mean(high)", "known exactly"),
+            ("np.logaddexp(*low), np.logaddexp(*high)", "max(low), max(high)", "known exactly"),
+            ("return np.logaddexp(*low), np.logaddexp(*high)", "return np.logaddexp(*high)", "known exactly"),
+            ("model.clamp([unit], [state])", "model", "known exactly"),
+            (
+                "    cases = [",
+                "    return my_bracket(model).log_z.lower, my_bracket(model).log_z.upper\n    cases = [",
+                "apart",
+            ),
+            ("    cases = [", "    return 2 * (bmlab.exact(model).log_z.value,)\n    cases = [", "apart"),
+            ('question = "toothed"', 'question = "hair"', "at most 0.326"),
+            ('question = "toothed"', 'question = "venomous"', "at most 1.177"),
+            ('question = "toothed"', 'question = "milk"', "a unit that is not held"),
+        ],
     },
     "07_hidden_units": {
         "small_start": [

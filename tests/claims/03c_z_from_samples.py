@@ -109,7 +109,7 @@ def it_stays_put_and_is_wrong(seed):
 
 @proved("03-83", "E log W <= log E W = log Z (Jensen 1906); to second order the gap is half the variance of log W.")
 def too_low_on_average():
-    """$\\log Z$ from AIS is too low on average, a little where the error is small and a lot where it is large"""
+    """$\\log Z$ from AIS is too low on average, a little if the error is small, and a lot if it is large"""
 
 
 @claim("03-77")  # the e^S most probable states hold more than half, and a tenth of them less than three quarters

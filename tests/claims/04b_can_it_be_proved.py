@@ -69,7 +69,7 @@ def it_fades_at_each_step():
 
 @claim("04-66")  # glasses, crowds, repelling units, rings, triangles, a lattice: means and pairs to two hundredths
 def where_bethe_is_good(seed):
-    """So Bethe is good where loops are long enough for that, or the spectral radius of $W/T$ (notebook 04) is below one
+    """So Bethe is good if loops are long enough for that, or if the spectral radius of $W/T$ (notebook 04) is below one
     half."""
     rng, crowded = np.random.default_rng(seed), crowd(12, 1)[0].weights
     lattice = bmlab.ising((3, 4)).dense_weights
@@ -138,17 +138,6 @@ def for_certain():
     """A bound proves a claim or says nothing."""
 
 
-@claim("04b-zoo-why")
-def wider(seed):
-    """In a glass this gap is wider, the stronger the weights; on the circle above, which is not frustrated, it
-    shrank."""
-    ends = [bracket(glass(6 + seed % 6, seed, 1, scale)) for scale in (0.25, 0.5, 1, 2)]
-    weights = np.random.default_rng(seed).uniform(0.5, 1) * np.array([1, 2])
-    circles = [bracket(bmlab.BoltzmannMachine(w * ring(3), np.zeros(3))) for w in weights]
-    wide, shrank = (np.diff([upper - lower for lower, upper in some]) for some in (ends, circles))
-    return min(wide.min(), -shrank[0])
-
-
 @claim("04b-answer")  # in the cold: the bracket holds, and TAP has left it or Bethe is off, unseen
 def proved_and_believed(seed):
     """Bounds can be proved, estimates can only be believed."""
@@ -165,7 +154,7 @@ def far_nearer_than_the_bounds(seed):
 
 @claim("04b-94")
 def beside_an_opinion_of_his_own(seed):
-    """Yes where the two biases point the same way"""
+    """Yes, if the two biases point the same way"""
     w, b, c = np.random.default_rng(seed).uniform([0.2, 0.1, 0.1], [2, 1, 1])
     couple = pair(w, [b, c])
     return (bmlab.mean_field(couple).mean - bmlab.exact(couple).mean).min()
@@ -181,7 +170,7 @@ def no_longer_a_bound(seed):
 
 @claim("04b-won-why")  # hot machines
 def the_second_order(seed):
-    """Where it is warm the corrected value is more accurate."""
+    """If it is warm, the corrected value is more accurate."""
     hot = bmlab.medium().at(4) if seed == 0 else glass(6 + seed % 10, seed, 4)
     truth = bmlab.exact(hot).log_z.value
     return truth - bmlab.mean_field(hot).log_z.value - 5 * abs(bmlab.tap(hot).log_z.value - truth)
