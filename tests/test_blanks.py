@@ -314,7 +314,7 @@ NAMED = {  # an answer in place of x + rate * step, or of another right answer -
         "x + step / rate": "right for one over rate",
     },
     "np.logaddexp.reduce(1000 * x)": {
-        "np.log(np.exp(1000 * x).sum())": "flows",
+        "np.log(np.exp(1000 * x).sum())": "is inf where .* is right, as an overflow",
         "np.logaddexp.reduce(1000 * x) + 0.01": "always too large by 0.01: a constant",
     },
     "5000 + np.logaddexp.reduce(x)": {"5000 + x.max()": "and .* is right"},

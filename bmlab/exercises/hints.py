@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout, suppress
 from copy import deepcopy
-from functools import cache, partial
+from functools import cache
 from io import StringIO
 from itertools import combinations, pairwise
 from typing import NamedTuple
@@ -80,7 +80,7 @@ def named(trial: Trial, source: str = "") -> str:
         return "it writes into what it is given: begin with a copy, np.array(...)"
     which, found, wanted, it = first_wrong(trial)
     flat = [np.concatenate([np.ravel(one) for one in side]) for side in (found, wanted)]
-    words = by_infinity(*flat) or by_ratio(*flat) or by_argument(found, wanted, tried, right)
+    words = by_ratio(*flat) or by_argument(found, wanted, tried, right)
     words = words or by_sum(found, wanted) or by_place(found, wanted) or by_quantity(found, wanted, tried, right)
     words = words or by_step(found, wanted, tried, right, which) or by_ignored(mine, right, tried)
     words = words or by_changed(found, tried, right, which)
@@ -158,13 +158,17 @@ def first_wrong(trial):
     return which, found, wanted, labels[which]
 
 
-def reproduces(other, tried, answers, part=slice(None)):
-    """Whether a function reproduces, in all cases, an answer or a part of it."""
-    with suppress(Exception), warnings.catch_warnings():
+def arguments(right, tried):
+    """The name of each argument, and its values in all cases."""
+    return list(zip(inspect.signature(right).parameters, zip(*tried, strict=True), strict=False))
+
+
+def answered(function, given):
+    """The parts of a function's answer, if it has one; what it warns of and prints is not shown."""
+    with suppress(Exception), warnings.catch_warnings(), redirect_stdout(StringIO()):
         warnings.simplefilter("ignore")
-        others = (parts(other(*deepcopy(one)))[part] for one in tried)
-        return all(matches(mine, one) for mine, one in zip(answers, others, strict=True))
-    return False
+        return parts(function(*deepcopy(given)))
+    return []
 
 
 def matches(found, other):
@@ -207,17 +211,12 @@ def writes(mine, tried):
     return False
 
 
-def by_infinity(found, wanted):
-    """Words for an answer that is infinite although the right one is finite."""
-    endless = np.isinf(found) & np.isfinite(wanted)
-    if not endless.any():
-        return ""
-    why = "a number overflows, is divided by 0, or is 0 and its logarithm is taken"
-    return f"is {found[endless][0]} where {number(wanted[endless][0])} is right: {why}"
-
-
 def by_ratio(found, wanted):
-    """Words for an answer that is off by a factor or a constant, or that never changes."""
+    """Words for an answer that is infinite, off by a factor or a constant, or never changes."""
+    endless = np.isinf(found) & np.isfinite(wanted)
+    if endless.any():
+        seen = f"is {found[endless][0]} where {number(wanted[endless][0])} is right"
+        return f"{seen}, as an overflow, a division by 0 or the logarithm of 0 gives"
     known = np.isfinite(found) & np.isfinite(wanted)
     found, wanted = found[known], wanted[known]
     if not found.size:
@@ -228,27 +227,27 @@ def by_ratio(found, wanted):
     factors = found[large] / wanted[large]
     steady = factors.size and np.allclose(factors, factors[0], rtol=0.01) and close(found, factors[0] * wanted)
     if steady and f"{factors[0]:.3g}" != "1":
-        factor = factors[0]
-        named = {-1: "has the wrong sign", 2: "is twice what it should be", 0.5: "is half of what it should be"}
-        named |= {1 / np.log(2): "is in bits: the natural logarithm is asked for"}
-        power = np.log2(np.abs(factor) + 1e-300)
-        size = f"2^{power:.0f}" if close(power, np.round(power)) and 4 < abs(power) < 99 else f"{np.abs(factor):.3g}"
-        times = f"is {'-' * bool(factor < 0)}{size} times what it should be"
-        return next((words for one, words in named.items() if close(factor, one)), times)
+        times = f"is {factors[0]:.3g} times what it should be"
+        return next((words for one, words in FACTORS.items() if close(factors[0], one)), times)
     if close(np.abs(found), np.abs(wanted)) and not np.all(np.abs(wanted) == 1):
         return "has the right size, and sometimes the wrong sign"
     if close(found - wanted, more := found[0] - wanted[0]):
         return f"is always too {'large' if more > 0 else 'small'} by {abs(more):.3g}: a constant"
-    if close(found, 1 - wanted):
-        return "is one minus what it should be"
     if np.all(np.abs(wanted) == 1) and not np.all(odd := np.abs(found) == 1):
         return f"holds {number(found[~odd][0])}, where each number should be -1 or +1"
     fitting = {words for operation, words in INSTEAD.items() if close(found, operation(wanted))}
     return fitting.pop() if len(fitting) == 1 else ""  # where all are between -1 and 1, the sign or a rounded one
 
 
+FACTORS = {
+    -1: "has the wrong sign",
+    2: "is twice what it should be",
+    0.5: "is half of what it should be",
+    1 / np.log(2): "is in bits: the natural logarithm is asked for",
+}
 INSTEAD = {
-    np.exp: "is e to what it should be: a logarithm is asked for",
+    lambda x: 1 - x: "is one minus what it should be",
+    np.exp: "is e to what it should be",
     lambda x: np.log(np.abs(x) + 1e-300): "is the logarithm of what it should be",
     np.square: "is the square of what it should be",
     lambda x: np.sqrt(np.abs(x)): "is the root of what it should be",
@@ -258,8 +257,6 @@ INSTEAD = {
     lambda x: (1 + x) / 2: "is half of what it should be and 1",
     lambda x: np.minimum(x, 1): "is never above 1, and should be",
     np.round: "is rounded to a whole number",
-    np.floor: "is rounded down to a whole number",
-    np.ceil: "is rounded up to a whole number",
     lambda x: np.round(x, 1): "is rounded to one digit behind the point",
     lambda x: np.round(x, 2): "is rounded to two digits behind the point",
     np.sign: "has the sign alone, and not the size",
@@ -268,16 +265,13 @@ INSTEAD = {
 
 def by_argument(found, wanted, tried, right):
     """Words for an answer that equals an argument, has the wrong sign, or is off by a length."""
-    names = list(inspect.signature(right).parameters)
     single = sum(isinstance(one, BoltzmannMachine) for one in tried[0]) == 1
-    for k, name in enumerate(names[: len(tried[0])]):
-        given = [case[k] for case in tried]
+    for name, given in arguments(right, tried):
         if isinstance(given[0], BoltzmannMachine):
             name, given = "T" if single else f"the T of {name}", [one.temperature for one in given]
         if not isinstance(given[0], np.ndarray | float | int):
             continue
-        alike = [np.shape(one) == np.shape(other) for one, other in zip(found, given, strict=True)]
-        if all(alike) and all(close(one, other) for one, other in zip(found, given, strict=True)):
+        if all(np.shape(one) == np.shape(other) and close(one, other) for one, other in zip(found, given, strict=True)):
             return f"is {name}, as it was given"
         if not any(map(np.ndim, given)):
             for power, words in POWERS.items():
@@ -310,28 +304,20 @@ LENGTHS = {
 
 def by_ignored(mine, right, tried):
     """Words for an answer that does not change with an argument that the right one depends on."""
-    for k, name in enumerate(list(inspect.signature(right).parameters)[: len(tried[0])]):
-        pairs = [pair for pair in pairwise(tried) if all(type(one[k]) is type(pair[0][k]) for one in pair)]
-        changed = [(one, [*one[:k], other[k], *one[k + 1 :]]) for one, other in pairs if alike(one[k], other[k])]
-        matter = [pair for pair in changed if not same_answer(right, *pair)]
+    for k, (name, given) in enumerate(arguments(right, tried)):
+        kinds = [(type(one), np.shape(one), getattr(one, "n", 0)) for one in given]
+        alike = [pair for pair, (one, other) in zip(pairwise(tried), pairwise(kinds), strict=True) if one == other]
+        pairs = [(one, [*one[:k], other[k], *one[k + 1 :]]) for one, other in alike]
+        matter = [pair for pair in pairs if not same_answer(right, *pair)]
         if len(matter) >= ENOUGH and all(same_answer(mine, *pair) for pair in matter):
-            part = "the numbers in " * isinstance(tried[0][k], np.ndarray | list)
-            return f"does not depend on {part}{name}, and should"
+            return f"does not depend on {'the numbers in ' * isinstance(given[0], np.ndarray | list)}{name}, and should"
     return ""
-
-
-def alike(one, other):
-    """Whether two arguments have the same shape, or two machines as many units."""
-    return np.shape(one) == np.shape(other) and getattr(one, "n", 0) == getattr(other, "n", 0)
 
 
 def same_answer(function, one, other):
     """Whether a function has the same finite answer in two cases; unknown if it has none."""
-    with suppress(Exception), warnings.catch_warnings(), redirect_stdout(StringIO()):
-        warnings.simplefilter("ignore")
-        first, second = (parts(function(*deepcopy(given))) for given in (one, other))
-        return matches(first, second) and all(np.isfinite(part).all() for part in first)
-    return False
+    first, second = answered(function, one), answered(function, other)
+    return bool(first) and matches(first, second) and all(np.isfinite(part).all() for part in first)
 
 
 def by_sum(found, wanted):
@@ -364,7 +350,6 @@ def by_place(found, wanted):
 
 
 PLACES = {
-    "is right, but backwards": lambda one, other: (one[..., ::-1], other),
     "has the right numbers, but in another order": lambda one, other: (
         np.sort(one, axis=None),
         np.sort(other, axis=None),
@@ -378,10 +363,10 @@ def by_quantity(found, wanted, tried, right):
     """Words for an answer that is off by a quantity of an argument: the log Z of a machine, the largest number."""
     if any(map(np.ndim, wanted)) and not all(np.ndim(one) == 1 for one in wanted):
         return ""
-    for k, name in enumerate(list(inspect.signature(right).parameters)[: len(tried[0])]):
+    for name, given in arguments(right, tried):
         for words, quantity in QUANTITIES.items():
             with suppress(Exception):
-                size = [quantity(case[k]) for case in tried]
+                size = [quantity(one) for one in given]
                 if np.ptp(size) < DIGITS:
                     continue
                 off = [one - other for one, other in zip(found, wanted, strict=True)]
@@ -400,7 +385,6 @@ def log_z(given):
 
 QUANTITIES = {
     "log Z of {}": log_z,
-    "twice log Z of {}": lambda given: 2 * log_z(given),
     "{}": lambda given: given * 1.0 if np.ndim(given) == 0 else np.nan,
     "the largest of {}": np.max,
     "the logarithm of the length of {}": lambda given: np.log(len(given)),
@@ -430,26 +414,33 @@ def compiled(text):
 
 def by_changed(found, tried, right, which):
     """Words for an answer that is right for another argument: of the other sign, twice as large, ..."""
-    mine, part = [[one] for one in found], slice(which, which + 1)
-    names = list(inspect.signature(right).parameters)
-    for places in places_to_change(tried[0]):
-        one = tried[0][places[0]]
-        for words, change in changes_of(one).items():
-            other = partial(with_changed, right, places, change)
-            if reproduces(other, tried, mine, part):
+    first, names = tried[0], list(inspect.signature(right).parameters)
+    machines = [k for k, one in enumerate(first) if isinstance(one, BoltzmannMachine)]
+    for places in [[k] for k in range(len(first))] + [machines] * (len(machines) > 1):
+        for words, change in changes_of(first[places[0]]).items():
+            if reproduces(right, changed(tried, places, change), found, which):
                 return words.format(" and ".join(names[k] for k in places))
-    for first, second in combinations(range(len(tried[0])), 2):
-        of_one_kind = type(tried[0][first]) is type(tried[0][second])
-        other = partial(with_exchanged, right, first, second)
-        if of_one_kind and reproduces(other, tried, mine, part):
-            return f"has {names[first]} and {names[second]} exchanged"
+    for i, j in combinations(range(len(first)), 2):
+        if type(first[i]) is type(first[j]) and reproduces(right, exchanged(tried, i, j), found, which):
+            return f"has {names[i]} and {names[j]} exchanged"
     return ""
 
 
-def places_to_change(case):
-    """The arguments that are changed, by their places: each alone, and all machines at once."""
-    machines = [k for k, one in enumerate(case) if isinstance(one, BoltzmannMachine)]
-    return [[k] for k in range(len(case))] + [machines] * (len(machines) > 1)
+def changed(tried, places, change):
+    """The cases with some arguments changed."""
+    return ([change(one) if k in places else one for k, one in enumerate(case)] for case in tried)
+
+
+def exchanged(tried, i, j):
+    """The cases with two arguments exchanged."""
+    return ([case[{i: j, j: i}.get(k, k)] for k in range(len(case))] for case in tried)
+
+
+def reproduces(right, cases, found, which):
+    """Whether the right function has, in other cases, the part of a student's answer."""
+    with suppress(Exception):
+        return all(matches([one], [answered(right, case)[which]]) for one, case in zip(found, cases, strict=True))
+    return False
 
 
 def changes_of(one):
@@ -460,38 +451,26 @@ def changes_of(one):
         return BOUNDED
     if type(one) is int:
         return COUNTS
-    is_array = isinstance(one, np.ndarray) and one.dtype.kind == "f"
-    changes = CHANGED | ARRAYS if is_array else CHANGED if isinstance(one, float) else {}
-    are_states = is_array and np.size(one) > 0 and bool(np.all((np.abs(one) == 1) | np.isnan(one)))
-    return {words: change for words, change in changes.items() if words in OF_STATES or not are_states}
+    if isinstance(one, np.ndarray) and one.dtype.kind == "f":
+        are_states = one.size > 0 and bool(np.all((np.abs(one) == 1) | np.isnan(one)))
+        return OF_STATES if are_states else ARRAYS
+    return CHANGED if isinstance(one, float) else {}
 
 
-def with_changed(right, places, change, *given):
-    """The right answer for changed arguments."""
-    return right(*(change(one) if k in places else one for k, one in enumerate(given)))
-
-
-def with_exchanged(right, first, second, *given):
-    """The right answer for two exchanged arguments."""
-    swapped = list(given)
-    swapped[first], swapped[second] = given[second], given[first]
-    return right(*swapped)
-
-
-CHANGED = {
+OF_STATES = {
     "is right for minus {0} in the place of {0}": lambda x: -x,
+    "is right for {0} transposed in the place of {0}": lambda x: x.T,
+}
+ARRAYS = OF_STATES | {
     "is right for twice {0} in the place of {0}": lambda x: 2 * x,
     "is right for half of {0} in the place of {0}": lambda x: x / 2,
     "is right for one over {0} in the place of {0}": lambda x: 1 / x,
-    "is what it would be for {} = 1": lambda x: 0 * x + 1,
-    "is what it would be for {} = 0": lambda x: 0 * x,
     "is right for the size of {}, without its sign": np.abs,
 }
-ARRAYS = {
-    "is right for {0} backwards in the place of {0}": lambda x: x[..., ::-1],
-    "is right for {0} transposed in the place of {0}": lambda x: x.T,
+CHANGED = {words: change for words, change in ARRAYS.items() if "transposed" not in words} | {
+    "is what it would be for {} = 1": lambda x: 1.0,
+    "is what it would be for {} = 0": lambda x: 0.0,
 }
-OF_STATES = list(CHANGED)[:1] + list(ARRAYS)[:2]  # changes that make states of states
 COUNTS = {"is what it would be for {} - 1": lambda x: x - 1, "is what it would be for {} + 1": lambda x: x + 1}
 BOUNDED = {
     "is what it should be if {0}.lower were {0}.upper": lambda x: Bounded(lower=x.upper, upper=x.upper),
@@ -504,16 +483,13 @@ def scaled(weights: float = 1, biases: float = 1, temperature: float = 1) -> Cal
     return lambda one: BoltzmannMachine(weights * one.dense_weights, biases * one.biases, one.temperature**temperature)
 
 
+PARTS = {"energy": (1, 1), "weights": (1, 0), "biases": (0, 1)}
+SCALES = {"had a minus in front": -1, "were twice as large": 2, "were half as large": 0.5}
 MACHINES = {
-    "is what it should be if the energy of {} had a minus in front": scaled(-1, -1),
-    "is what it should be if the weights of {} had a minus in front": scaled(-1),
-    "is what it should be if the biases of {} had a minus in front": scaled(1, -1),
-    "is what it should be if the weights of {} were twice as large": scaled(2),
-    "is what it should be if the weights of {} were half as large": scaled(0.5),
-    "is what it should be if the biases of {} were twice as large": scaled(1, 2),
-    "is what it should be if the biases of {} were half as large": scaled(1, 0.5),
-    "is what it should be if the energy of {} were twice as large": scaled(2, 2),
-    "is what it should be if the energy of {} were half as large": scaled(0.5, 0.5),
+    f"is what it should be if the {part} of {{}} {words}": scaled(*(factor**power for power in powers))
+    for words, factor in SCALES.items()
+    for part, powers in PARTS.items()
+} | {
     "is what it should be if {} had 1/T for T": scaled(temperature=-1),
     "is what it should be if {} had T = 1": scaled(temperature=0),
     "is what it should be if {} had no biases": scaled(biases=0),
@@ -523,8 +499,8 @@ MACHINES = {
 
 def by_step(found, wanted, tried, right, which):
     """Words for a step from the right place in the wrong direction or too far, or from nothing."""
-    for k, name in enumerate(list(inspect.signature(right).parameters)[: len(tried[0])]):
-        begun = [start_of(case[k], which) for case in tried]
+    for name, given in arguments(right, tried):
+        begun = [start_of(one, which) for one in given]
         if not all(np.shape(one) == np.shape(other) for one, other in zip(begun, wanted, strict=True)):
             continue
         mine, ours, start = (np.concatenate([np.ravel(one) for one in side]) for side in (found, wanted, begun))
@@ -551,16 +527,11 @@ def start_of(given, which):
 
 def by_simpler(mine, right, tried, which):
     """Words for an answer that is right in simpler cases: of one state, at T = 1, without biases, ..."""
-    names = list(inspect.signature(right).parameters)
-    for k, one in enumerate(tried[0]):
-        for words, change in SIMPLER.items() if isinstance(one, BoltzmannMachine) else ():
-            simpler = [[*case[:k], change(case[k]), *case[k + 1 :]] for case in tried]
+    for k, (name, given) in enumerate(arguments(right, tried)):
+        for words, change in SIMPLER.get(type(given[0]), {}).items():
+            simpler = list(changed(tried, [k], change))
             if is_informative(right, simpler, which) and agree(mine, right, simpler):
-                return f"is right {words}"
-        for value in (1.0, 0.0) if isinstance(one, float) else (1,) if type(one) is int else ():
-            simpler = [[*case[:k], value, *case[k + 1 :]] for case in tried]
-            if is_informative(right, simpler, which) and agree(mine, right, simpler):
-                return f"is right for {names[k]} = {value:g}, and wrong otherwise"
+                return f"is right {words.format(name)}"
     single = single_states(tried)
     if single and is_informative(right, single, which) and agree(mine, right, single):
         return "is right for one state, and wrong for several at once"
@@ -568,27 +539,24 @@ def by_simpler(mine, right, tried, which):
 
 
 SIMPLER = {
-    "at T = 1, and wrong otherwise": lambda one: one.at(1),
-    "without biases, and wrong with them": lambda one: BoltzmannMachine(
-        one.dense_weights, 0 * one.biases, one.temperature
-    ),
-    "without weights, and wrong with them": lambda one: BoltzmannMachine(
-        0 * one.dense_weights, one.biases, one.temperature
-    ),
+    BoltzmannMachine: {
+        "at T = 1, and wrong otherwise": scaled(temperature=0),
+        "without biases, and wrong with them": scaled(biases=0),
+        "without weights, and wrong with them": scaled(weights=0),
+    },
+    float: {f"for {{}} = {value:g}, and wrong otherwise": lambda _, value=value: value for value in (1.0, 0.0)},
+    int: {"for {} = 1, and wrong otherwise": lambda _: 1},
 }
 
 
 def is_informative(right, cases, which):
     """Whether the right answers are numbers, more than two, and not the arguments: else they would prove nothing."""
     with suppress(Exception):
-        answers = [parts(right(*deepcopy(one)))[which] for one in cases]
+        answers = [answered(right, one)[which] for one in cases]
         values = np.concatenate([np.ravel(one) for one in answers])
-        for k in range(len(cases[0])):
-            given = [start_of(case[k], which) for case in cases]
-            alike = all(np.shape(one) == np.shape(other) for one, other in zip(answers, given, strict=True))
-            if alike and all(map(close, answers, given)):
-                return False
-        return bool(np.isfinite(values).all() and len(np.unique(np.round(values, 3))) > 2)
+        given = [[start_of(one, which) for one in case] for case in cases]
+        is_given = any(matches(answers, some) for some in zip(*given, strict=True))
+        return not is_given and bool(np.isfinite(values).all() and len(np.unique(np.round(values, 3))) > 2)
     return False
 
 
