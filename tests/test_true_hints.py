@@ -7,6 +7,7 @@ import ast
 import re
 
 import nbformat
+import numpy as np
 import pytest
 import slips
 from selection import as_a_student, exhaustive
@@ -14,6 +15,7 @@ from test_blanks import BLANKS, parts_of, story, written
 from test_exercises import BY_NAME, GRADED, answer_cells
 
 from bmlab.exercises import judging
+from bmlab.exercises.answers import kind_of_value
 from bmlab.exercises.edits import edited
 
 pytestmark = as_a_student
@@ -51,3 +53,8 @@ def test_the_test_of_an_exercise_asks_nobody_whether(name):
         texts = [one.value for one in ast.walk(ast.parse(test.source)) if isinstance(one, ast.Constant)]
         asked = [one for one in texts if isinstance(one, str) and ASKS_WHETHER.search(one)]
         assert not asked, (answer, asked)
+
+
+def test_a_number_that_is_nan_is_told_as_that_before_its_test_calls_it_too_small():
+    assert kind_of_value("mine", np.float64("nan")).startswith("mine is nan (not a number)")
+    assert kind_of_value("mine", 0.5) == kind_of_value("mine", np.array([np.nan, 1])) == ""

@@ -357,7 +357,8 @@ SLIPS = {
     "05_full_learning": {
         "my_pl_gradient": [
             ("surprise.T @ data + data.T @ surprise", "surprise.T @ data", "half the slope"),
-            ("data - np.tanh", "-data + np.tanh", "downhill"),
+            ("data - np.tanh", "-data + np.tanh", "yours is -1.6"),
+            ("d_weights / T", "0 * d_weights", "yours is 0.0"),
             ("    np.fill_diagonal(d_weights, 0)\n", "", "the diagonal must be 0"),
             ("model.field(data) / T", "model.field(data)", "tanh(h/T)"),
             (" / len(data)", "", "a mean"),
@@ -369,8 +370,8 @@ SLIPS = {
             (GAINED, "judge(coins, table) - judge(summit, table)", "18 of 20 rows agree"),
             (GAINED, "judge(summit, table)", "the best BIASES"),
             (GAINED, "0.5", "the best BIASES"),
-            (GAINED, f"len(table) * ({GAINED})", "a mean"),
-            (GAINED, f"np.log2(np.e) * ({GAINED})", "natural logarithms"),
+            (GAINED, f"len(table) * ({GAINED})", "yours is 7.3"),
+            (GAINED, f"np.log2(np.e) * ({GAINED})", "yours is 0.5293"),
             (", penalty=0.03", "", "penalty 0.03"),
             ("...\nmy_gain = lambda table: table", "(one number)"),
             ("...\nmy_table = my_table[:4]", "eight rows or more"),
@@ -382,7 +383,8 @@ SLIPS = {
         "advice": [
             ("...\nradii = [np.abs(np.linalg.eigvalsh(m.weights)).max() for m in (ann, ben, eve)]", "and T ="),
             ("my_radius(machine)", "np.linalg.eigvalsh(machine.weights)[-1] / machine.temperature", "SIZE"),
-            ("...\nradii = [np.abs(m.weights).max() / m.temperature for m in (ann, ben, eve)]", "of the largest SIZE"),
+            ("...\nradii = [np.abs(m.weights).max() / m.temperature for m in (ann, ben, eve)]", "the largest SIZE"),
+            ("...\nradii = [round(radius, 1) for radius in radii]", "to two digits"),
             ("...\nradii[2] *= T_eve", "Eve has T"),
             ("...\nradii = radii[1:]", "three radii"),
             ("...\nradii = my_radius", "a list is asked for"),
@@ -450,10 +452,11 @@ def my_layers_ais(model, v, steps, chains, rng):
     found = bmlab.ais(model, n_temperatures=steps + 1, n_chains=chains, rng=rng)
     return found.log_z.value, found.log_z.stderr
 """,
-                "runs of v alone, not 0.9",
+                "of v alone, new - old: std(w) / mean(w) is 2.06, not 0.9",
             ),
             ("np.exp(-2 * b)", "np.exp(-2 * b * model.temperature)", "b/T draws s"),
             ("bmlab.sweep(turned(at(new), v), s, rng.random(s.shape))[:, m:]", "s[:, m:]", "moves at the new beta"),
+            ("log_w += log", "log_w -= log", "of v alone, new - old"),
             ("turned(at(new)", "turned(at(old)", "moves at the new beta"),
             ("turned(at(new), v), s, rng", "at(new), np.roll(s, v, axis=1), rng", "[:, m:]", "[:, :v]", "h first"),
         ],
@@ -465,6 +468,7 @@ def my_layers_ais(model, v, steps, chains, rng):
             ("p_freeze = 0.5", "what share of their weight"),
             ("p_freeze = 1 / (1 + np.exp(-2 * size * cast))", "what share of their weight"),
             ("p_freeze = 2", "it is a probability"),
+            ("...\np_freeze = round(p_freeze, 1)", "three are asked for"),
         ],
         "my_slope": [
             ("bmlab.complete(machine, row).mean", "np.array(row)", "what is missing has a mean, too"),

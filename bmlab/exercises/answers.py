@@ -342,6 +342,8 @@ def kind_of_value(name: str, found: Any, right: Any = None) -> str:
         return NO_TEXT.format(name, describe(found))
     if isinstance(right, list) and not hasattr(found, "__len__"):
         return f"{name} is {describe(found)}, where a list is asked for: put its {len(right)} parts between [ and ]"
+    if isinstance(found, float | np.floating) and np.isnan(found):
+        return NAN.format(name).replace(" returned ", " is ", 1)
     words = "" if isinstance(found, str) or isinstance(right, str | list) else kind_error(name, found)
     if right is not None and not isinstance(right, str | list):
         is_asked = isinstance(right, BoltzmannMachine) and not isinstance(found, BoltzmannMachine)

@@ -71,6 +71,17 @@ PLAIN = {
     r"'numpy\.ndarray' object has no attribute '(\w+)'": r"an array has no .\1",
     r"'numpy\.ndarray' object is not callable": "( ) behind an array call it: [ ] takes a part of it",
     r"'(?:int|float|numpy\.float64)' object is not callable": "( ) behind a number call it: is a * missing?",
+    r"Axis must be specified when shapes of a and weights differ\.": "to weigh rows, np.average needs axis=0",
+    r"Shape of weights must be consistent with shape of a along specified axis\.": (
+        "np.average takes one row of weights; for a row of results each, weights @ values"
+    ),
+    r"unsupported operand type\(s\) for .*'(?:\w*function\w*|method|numpy\.ufunc)'.*": (
+        "a function stands where a number is asked for: call it, with ()"
+    ),
+    r"unsupported operand type\(s\) for (\S+): '([\w.]+)' and '([\w.]+)'": (
+        r"a \2 \1 a \3 is no formula: take their numbers, such as .mean or .weights"
+    ),
+    r"float\(\) argument must be .* not '(\w+)'": r"a \1 stands where a number is asked for: take a number of it",
     r"only 0-dimensional arrays can be converted to Python scalars": "an array stands where one number is asked for",
     r"(\w+)\(\) takes from \d+ to \d+ positional arguments but (\d+) (?:was|were) given": (
         r"\1() was given another number of arguments than it takes, \2"
