@@ -14,6 +14,7 @@ from pathlib import Path
 import home
 import nbformat
 import pages
+from looks import STUB
 from nbconvert import HTMLExporter
 from nbformat import NotebookNode
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -39,7 +40,7 @@ ROW = '<li><a href="#{stem}"><span>{title}</span><span>{page}</span></a></li>'
 
 def chapter(path: Path) -> NotebookNode:
     """A notebook as it is printed: exercises are questions and places to write, and nothing is folded."""
-    notebook = without_teachers(without_solutions(nbformat.read(path, as_version=4), "# your code"))
+    notebook = without_teachers(without_solutions(nbformat.read(path, as_version=4), STUB))
     cells = []
     for cell in notebook.cells:
         about = record(cell)

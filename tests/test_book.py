@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 import book  # noqa: E402
 import pages  # noqa: E402
+from looks import STUB  # noqa: E402
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 PATH = ROOT / "notebooks/01_theory.ipynb"
@@ -23,7 +24,7 @@ PATH = ROOT / "notebooks/01_theory.ipynb"
 def test_a_chapter_is_laid_open_and_has_no_solution_and_no_test():
     chapter, text = book.chapter(PATH), book.html(PATH)
     code = "\n".join(cell.source for cell in chapter.cells if cell.cell_type == "code")
-    assert "SOLUTION" not in code and "# your code" in code and "def my_formula" in code
+    assert "SOLUTION" not in code and STUB in code and "def my_formula" in code
     assert "tried = my_formula" in PATH.read_text() and "tried = my_formula" not in code  # the test of it
     assert not any("locked cell" in cell.source for path in book.CORE for cell in book.chapter(path).cells)
     assert "<details>" not in text and "<details open" in text
