@@ -58,3 +58,14 @@ def test_the_test_of_an_exercise_asks_nobody_whether(name):
 def test_a_number_that_is_nan_is_told_as_that_before_its_test_calls_it_too_small():
     assert kind_of_value("mine", np.float64("nan")).startswith("mine is nan (not a number)")
     assert kind_of_value("mine", 0.5) == kind_of_value("mine", np.array([np.nan, 1])) == ""
+
+
+def test_of_a_large_table_the_column_of_the_wrong_number_is_shown():
+    names = {"np": np}
+    exec("def mine(images):\n    return (images.sum(axis=0) + (images[0] > 0)) / 9", names)
+    exec("def right(images):\n    return images.sum(axis=0) / 9", names)
+    said = judging.judge(names["mine"], names["right"], "states(rng, n, 64),").wrong
+    column, found, place, wanted = re.search(
+        r"images\[:, (\d+)\] = (\[.*\]) it is (\S+) at place \((\d+),\), and (\S+) is right", said
+    ).group(1, 3, 4, 5)
+    assert column == place and float(found) - float(wanted) == pytest.approx(1 / 9, abs=1e-4)

@@ -579,4 +579,5 @@ def example(trial):
     off = np.unravel_index(first_largest(np.abs(found[place] - wanted[place])), wanted[place].shape)
     at = f" at place {tuple(map(int, off))}" if off else ""
     mine, ours = found[place][off], wanted[place][off]
-    return f"for {case(trial.right, given)} {it} is {number(mine, ours)}{at}, and {number(ours, mine)} is right"
+    column = (int(off[0]), *wanted[place].shape) if len(off) == 1 else None
+    return f"for {case(trial.right, given, column)} {it} is {number(mine, ours)}{at}, and {number(ours, mine)} is right"

@@ -10,11 +10,20 @@ from ..estimate import Bounded, Estimate
 from ..model import BoltzmannMachine
 from .answers import close, parts, same_bits
 
+MOST = 8  # numbers of an array that is written out
 
-def case(right, given):
-    """A case in a few words: each argument and its value."""
-    names = inspect.signature(right).parameters
-    return ", ".join(f"{name} = {brief(one)}" for name, one in zip(names, given, strict=False))
+
+def case(right, given, column=None):
+    """A case in a few words: each argument and its value; of a table too large for that the column, if one is given."""
+    known = zip(inspect.signature(right).parameters, given, strict=False)
+    return ", ".join(of_column(name, one, column) or f"{name} = {brief(one)}" for name, one in known)
+
+
+def of_column(name, value, column):
+    """The column of a large table, given as its number and the length of a row; "" for anything else."""
+    if column and isinstance(value, np.ndarray) and value.size > MOST >= len(value) and value.shape[1:] == column[1:]:
+        return f"{name}[:, {column[0]}] = {brief(value[:, column[0]])}"
+    return ""
 
 
 def size(value):
@@ -53,7 +62,7 @@ def brief(value):
     if isinstance(value, list) and all(isinstance(one, BoltzmannMachine) for one in value):
         each = "; ".join(map(brief, value)) if all(one.n < 3 for one in value) else ""
         return each or f"{len(value)} machines"
-    if isinstance(value, np.ndarray) and value.size > 8:
+    if isinstance(value, np.ndarray) and value.size > MOST:
         return f"an array of shape {value.shape}"
     if isinstance(value, np.ndarray | float | list):
         return str((np.round(value, 3) + 0).tolist())
