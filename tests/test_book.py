@@ -37,8 +37,9 @@ def test_a_chapter_is_laid_open_and_has_no_solution_and_no_test():
 def test_no_answer_stands_below_its_question(path):
     story, answers = book.html(path).rsplit('<h2 id="Answers">', 1)
     asked = sum("summary>Answer<" in cell.source for cell in nbformat.read(path, as_version=4).cells)
-    assert "Choose A, B or C" in answers and f"To prediction {asked}." in answers
-    assert "Choose A, B or C" not in story and "<summary>Answer" not in story
+    assert "What the cell says." in answers and f"To prediction {asked}." in answers
+    assert "What the cell says." not in story and "<summary>Answer" not in story
+    assert "Then open this" not in story + answers
     assert "Check yourself" in story and "Check yourself" in answers
 
 
