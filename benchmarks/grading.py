@@ -1,51 +1,114 @@
-"""Seconds of one submission: the solution of each notebook as `make grade` runs it, beside all cells of the notebook.
+"""Processor seconds of grading one submission of each notebook, and how many times the demo's that is.
 
-nbgrader's own autograde runs every cell, in a kernel without a wall; its runner is nbclient.
+A submission is the solution, as `make grade` reads and runs it after a class's first: its two processes, both sandboxes
+and what these start, the median of some runs. Names on the command line (03 03b) choose notebooks; RUNS=9 is the number
+of runs. The last column has the seconds by the clock of all cells of the notebook, which nbgrader's autograde runs, in a
+kernel without a wall; its runner is nbclient. WHOLE=0 leaves it out.
 """
 
+import os
 import sys
 import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from time import perf_counter
+from statistics import median
+from time import perf_counter, process_time
+from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
 
 from bmlab_teaching import sandbox
-from bmlab_teaching.course import handout
+from bmlab_teaching.children import Work, in_children, with_descendants
+from bmlab_teaching.course import Handout
+from bmlab_teaching.deliveries import Sender, senders
+from bmlab_teaching.grading import course, kept_for, read
 from bmlab_teaching.judging import judge
-from bmlab_teaching.matching import plan
-from bmlab_teaching.reading import Cell
+from bmlab_teaching.matching import Plan
+from bmlab_teaching.working_copies import MARKS, without_teachers
 
-NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+ROOT = Path(__file__).resolve().parents[1]
+COURSES = ROOT / "teaching/demo/notebooks", ROOT / "notebooks"
+RUNS, WHOLE, TICK = int(os.environ.get("RUNS", "5")), os.environ.get("WHOLE", "1") == "1", os.sysconf("SC_CLK_TCK")
+ROOM = {"cpu": 900, "gigabytes": 8, "wall": 3600}
 
 
-def graded(path: Path, limits: sandbox.Limits) -> float:
-    """Seconds of a submission that holds the solution: put in order, run and tested."""
-    began, found = perf_counter(), handout(path)
-    judge(found, plan(found, [Cell(*cell) for cell in found.solution]), limits)
-    return perf_counter() - began
+def spent(pid: int) -> float:
+    """Processor seconds of a process and of the processes that it waited for."""
+    tasks = [(one / "schedstat").read_text() for one in Path(f"/proc/{pid}/task").iterdir()]
+    reaped = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[13:15]
+    return sum(int(one.split()[0]) for one in tasks) / 1e9 + sum(map(int, reaped)) / TICK
+
+
+def measured(function: Callable[..., Any], *given: Any) -> dict:
+    """Return the result of a function, and the processor seconds of this process and of its sandboxes."""
+    begun, inside, close = process_time(), [], sandbox.Sandbox.close
+
+    def closing(box: sandbox.Sandbox) -> None:
+        for one in with_descendants(box.handle):
+            with suppress(OSError):  # it is over
+                inside.append(spent(one.pid))
+        close(box)
+
+    sandbox.Sandbox.close = closing  # in this process, which does nothing else
+    result = function(*given)
+    return {"result": result, "seconds": process_time() - begun + sum(inside)}
+
+
+def in_a_process(function: Callable[..., Any], *given: Any) -> tuple[Any, float]:
+    """Return the result of a function in a process of its own, and its seconds."""
+    ((_, found, problem),) = in_children([Work("", measured, (function, *given))], **ROOM)
+    assert not problem, problem
+    return found["result"], found["seconds"]
+
+
+def graded(sender: Sender, handouts: Mapping[str, Handout], limits: sandbox.Limits, place: Path) -> float:
+    """Processor seconds of a submission that holds the solution: read, put in order, run and tested."""
+    found, reading = in_a_process(read, sender, handouts, place)
+    ((name, about),) = found["plans"].items()
+    steps, *rest = about["plan"]
+    result, running = in_a_process(judge, handouts[name], Plan([(*one,) for one in steps], *rest), limits)
+    assert all(one["passed"] for some in result["verdicts"].values() for one in some), result
+    return reading + running
 
 
 def whole(path: Path) -> float:
-    """Seconds of all cells of the notebook."""
+    """Seconds by the clock of all cells of the notebook."""
     began = perf_counter()
     notebook = nbformat.read(path, 4)
-    NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": NOTEBOOKS}}).execute()
+    NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": path.parent}}).execute()
     return perf_counter() - began
 
 
+def of_course(notebooks: Path, chosen: list[str], folder: Path) -> Iterator[tuple[Path, float]]:
+    """Yield each notebook of a course, and the seconds of a submission."""
+    handouts, limits = course(notebooks), sandbox.Limits(warm=str(folder / "warm"))
+    names = [name for name in handouts if not chosen or name.partition("_")[0] in chosen]
+    handouts = kept_for({*names}, handouts, folder / notebooks.parent.name, "", limits)
+    for name in names:
+        solved = without_teachers(nbformat.read(notebooks / f"{name}.ipynb", 4))
+        for cell in solved.cells:
+            cell.source = MARKS.sub("", cell.source)
+        returned = folder / "returned" / name
+        (returned / "ann").mkdir(parents=True)
+        nbformat.write(solved, returned / "ann" / f"{name}.ipynb")
+        (sender,) = senders(returned, handouts)
+        yield (
+            notebooks / f"{name}.ipynb",
+            median(graded(sender, handouts, limits, folder / "beside") for _ in range(RUNS)),
+        )
+
+
 def main() -> None:
-    """Print a line a notebook, and the mean."""
+    """Print a line a notebook."""
     with tempfile.TemporaryDirectory() as folder:
         sandbox.warm_home(Path(folder) / "warm", trust=False)
-        limits, lines = sandbox.Limits(warm=f"{folder}/warm"), []
-        for path in sorted(NOTEBOOKS.glob("*.ipynb")):
-            if handout(path).full and (not sys.argv[1:] or path.stem[:2] in sys.argv[1:]):
-                lines.append((graded(path, limits), whole(path)))
-                print(f"{path.stem:24} graded {lines[-1][0]:5.1f} s   whole {lines[-1][1]:5.1f} s", flush=True)
-    ours, peer = (sum(column) / len(lines) for column in zip(*lines, strict=True))
-    print(f"{'mean':24} graded {ours:5.1f} s   whole {peer:5.1f} s   ratio {peer / ours:.1f}")
+        ((_, demo),) = of_course(COURSES[0], [], Path(folder))
+        print(f"{'the demo':27} graded {demo:5.2f} s of the processor", flush=True)
+        for path, seconds in of_course(COURSES[1], sys.argv[1:], Path(folder)):
+            more = f"   whole {whole(path):5.1f} s by the clock" if WHOLE else ""
+            print(f"{path.stem:27} graded {seconds:5.2f} s = {seconds / demo:.2f} times the demo{more}", flush=True)
 
 
 if __name__ == "__main__":

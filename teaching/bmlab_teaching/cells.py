@@ -364,6 +364,10 @@ class Cells:
         values = {name: one["value"] for name, one in carried.items() if "value" in one}
         return {"seconds": seconds, "error": error, "values": values}
 
+    def files(self):
+        """Return the files of all modules that were imported."""
+        return {"files": [getattr(one, "__file__", None) or "" for one in list(sys.modules.values())]}
+
     def take(self, values):
         """Take kept values of the handout over, in place of the statements that make them."""
         self.space |= {name: plain(text) for name, text in values.items()}

@@ -3,10 +3,16 @@
 They are made in a sandbox that runs the handout and its solution and never a line of a student's, and are kept as data.
 A statement is known by its text and, name by name, by the statements that made what it needs. So a submission and its
 referee take a kept value only if all that leads to it stands there as it was handed out, and else compute their own.
+
+A sandbox writes no bytecode, and installers need not: what a solution and its tests import is compiled here, too.
 """
 
+import importlib.util
+import py_compile
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from .course import Handout, digest
@@ -50,7 +56,28 @@ def parts_of(sources: Iterable[str]) -> list[list[Part]]:
 def keep(handout: Handout, solution: Sequence[str], limits: Limits) -> dict[str, dict[str, str]]:
     """Return the kept values of a notebook: key of a statement -> name -> value, packed."""
     referee = [source for kind, source in handout.referee if kind == "run"]
+    compile_files(imported(handout, solution, limits))
     return kept_of(handout, referee, limits) | kept_of(handout, solution, limits)
+
+
+def imported(handout: Handout, solution: Sequence[str], limits: Limits) -> list[str]:
+    """Return the files of the modules that a notebook's solution and its tests import."""
+    box = Sandbox(handout.tables, limits)
+    try:
+        for source in [*solution, *(one.source for one in handout.tests.values())]:
+            box.request(run=[source])
+        return box.request(files=[])["files"]
+    finally:
+        box.close()
+
+
+def compile_files(files: Iterable[str]) -> None:
+    """Write the bytecode of those files of Python that have none, or an older one, as far as this user may."""
+    for file in {one for one in files if one.endswith(".py") and Path(one).exists()}:
+        with suppress(OSError, ValueError, py_compile.PyCompileError):
+            compiled = Path(importlib.util.cache_from_source(file))
+            if not compiled.exists() or compiled.stat().st_mtime < Path(file).stat().st_mtime:
+                py_compile.compile(file, quiet=2, doraise=False)
 
 
 def kept_of(handout: Handout, steps: Sequence[str], limits: Limits) -> dict[str, dict[str, str]]:

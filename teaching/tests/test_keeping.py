@@ -1,5 +1,7 @@
 """Values that are computed once for a class: the same ones, and nobody's but the handout's."""
 
+import os
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -89,3 +91,28 @@ def test_a_class_has_the_values_that_its_handout_makes_and_no_submission_adds_on
         done = judge(about, plan(about, [*cells[:3], *own, *cells[3:]]), Limits())
         assert [one["passed"] for one in done["verdicts"]["test_total"]] == [passed]
     assert [[*values] for values in asked] == [["both"], ["base"]]  # of who changed `long`: what does not depend on it
+
+
+def test_what_is_imported_is_compiled_once(tmp_path):
+    module, broken = tmp_path / "some.py", tmp_path / "broken.py"
+    module.write_text("x = 1")
+    broken.write_text("x = (")
+    files = [str(module), str(broken), str(tmp_path / "missing.py"), "", str(tmp_path / "built_in.so")]
+    keeping.compile_files(files)
+    (compiled,) = (tmp_path / "__pycache__").iterdir()
+    assert compiled.name.startswith("some.")
+    os.utime(module, (0, 0))
+    os.utime(compiled, (5, 5))
+    keeping.compile_files(files)
+    assert compiled.stat().st_mtime == 5  # it is newer than its source
+    os.utime(module, (9, 9))
+    keeping.compile_files(files)
+    assert compiled.stat().st_mtime > 9
+
+
+@walled
+def test_what_a_solution_and_its_tests_import_is_known(tmp_path):
+    solution = "### BEGIN SOLUTION\nimport colorsys\nfirst = 1\n### END SOLUTION"
+    found = handout(short_notebook(tmp_path, [("first", solution, "import wave\nassert first == 1, 'one'", [])]))
+    names = {Path(file).name for file in keeping.imported(found, [found.solution_of("first")], Limits(20))}
+    assert {"colorsys.py", "wave.py"} <= names
