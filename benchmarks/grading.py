@@ -2,8 +2,8 @@
 
 A submission is the solution, as `make grade` reads and runs it after a class's first: its two processes, both sandboxes
 and what these start, the median of some runs. Names on the command line (03 03b) choose notebooks; RUNS=9 is the number
-of runs. The last column has the seconds by the clock of all cells of the notebook, which nbgrader's autograde runs, in a
-kernel without a wall; its runner is nbclient. WHOLE=0 leaves it out.
+of runs. The last column has the seconds by the clock of all cells of the notebook, which nbgrader's autograde runs in
+a kernel without a wall; its runner is nbclient. WHOLE=0 leaves it out.
 """
 
 import os
@@ -36,8 +36,8 @@ ROOM = {"cpu": 900, "gigabytes": 8, "wall": 3600}
 
 def spent(pid: int) -> float:
     """Processor seconds of a process and of the processes that it waited for."""
-    tasks = [(one / "schedstat").read_text() for one in Path(f"/proc/{pid}/task").iterdir()]
-    reaped = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[13:15]
+    tasks = [(one / "schedstat").read_text("utf-8") for one in Path(f"/proc/{pid}/task").iterdir()]
+    reaped = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[13:15]
     return sum(int(one.split()[0]) for one in tasks) / 1e9 + sum(map(int, reaped)) / TICK
 
 
@@ -77,7 +77,9 @@ def whole(path: Path) -> float:
     """Seconds by the clock of all cells of the notebook."""
     began = perf_counter()
     notebook = nbformat.read(path, 4)
-    NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": path.parent}}).execute()
+    NotebookClient(
+        notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": path.parent}}
+    ).execute()
     return perf_counter() - began
 
 

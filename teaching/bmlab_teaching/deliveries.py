@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from .roster import Roster
+from .roster import Roster, number_in
 
 TIME = r"(?P<order>\d{4}-\d\d-\d\d[- _]\d\d[-:]\d\d[-:]\d\d)"
 ENDS = r"_assignsubmission_(?:file|onlinetext)"
@@ -196,6 +196,14 @@ def senders(delivery: Path, notebooks: Collection[str], roster: Roster | None = 
         if len(set(numbers)) > 1:
             sender.doubts = [f"it came under a name with the numbers {' and '.join(numbers)}: see who sent it"]
     return sorted(found.values(), key=lambda sender: (sender.name.lower(), sender.key))
+
+
+def outer_of(line: int, roster: Roster, sender: int, outer: str) -> str:
+    """The outermost name of a line of the roster, by the one under which another's work came; "" if not by Moodle."""
+    match, mine, theirs = MOODLE.match(f"{outer}/"), roster.people[line], roster.people[sender]
+    both = zip(theirs, mine, strict=True)
+    number = next((number_in(own) for one, own in both if match and number_in(one) == match["id"].lstrip("0")), "")
+    return f"{roster.called(mine)}_{number}{outer[match.end('id') :]}" if match and number else ""
 
 
 def by_hand(outer: str, notebooks: Iterable[str]) -> str:

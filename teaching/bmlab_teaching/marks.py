@@ -6,11 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .course import Handout
-from .deliveries import tidy
+from .deliveries import outer_of, tidy
 from .roster import Roster
 from .spreadsheets import put_table, read_table, typed, write_csv
 from .working_copies import MARKS, Exercise
@@ -25,6 +26,7 @@ class Nobody(NamedTuple):
 
     name: str
     notebooks: dict
+    outer: dict[str, str]
     id: str = ""
 
 
@@ -35,6 +37,7 @@ class Line:
     doubts    remarks for the teacher to check
     remarks   all else
     group     those whom the roster lets work together
+    sent_by   notebook -> the marks of the member of the group whose copy counts, if it is not their own
     """
 
     row: Any
@@ -44,6 +47,7 @@ class Line:
     doubts: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     group: str = ""
+    sent_by: dict[str, "Line"] = field(default_factory=dict)
 
     @property
     def numbers(self) -> dict[str, str]:
@@ -155,15 +159,21 @@ def with_groups(listed: Mapping[int, Line], roster: Roster) -> dict[int, Line]:
     for place, group in roster.groups.items():
         together[group].append(place)
     for group, places in together.items():
-        senders = [listed[place] for place in places if place in listed]
+        senders = {place: listed[place] for place in places if place in listed}
         for place in places if senders else ():
-            line = deepcopy(listed.get(place)) or Line(Nobody(roster.called(roster.people[place]), {}), group=group)
+            line = deepcopy(listed.get(place)) or Line(Nobody(roster.called(roster.people[place]), {}, {}), group=group)
             blank = {name for name in line.totals if is_blank(line.row.notebooks[name])}
-            for name in sorted({name for one in senders for name in one.totals} - (line.totals.keys() - blank)):
-                best = max((one for one in senders if name in one.totals), key=lambda one: one.totals[name])
+            for name in sorted(
+                {name for one in senders.values() for name in one.totals} - (line.totals.keys() - blank)
+            ):
+                able = [(one.totals[name], -sender) for sender, one in senders.items() if name in one.totals]
+                sender = -max(able)[1]
+                best = senders[sender]
                 line.points |= {key: points for key, points in best.points.items() if key[0] == name}
                 line.totals[name] = best.totals[name]
                 if best.row is not listed.get(place, line).row:
+                    line.sent_by[name] = best
+                    line.row.outer.setdefault(name, outer_of(place, roster, sender, best.row.outer.get(name, "")))
                     line.remarks = [one for one in line.remarks if not one.startswith(f"{name}: not answered")]
                     line.remarks.append(f"{name}: sent by {best.row.name}, of the same group")
             found[place] = line
@@ -222,7 +232,7 @@ def write_tables(
     With a roster upload.csv is that table with the marks of students who are certain and wholly read. Return messages
     about that.
     """
-    from .pages import class_page, feedback
+    from .pages import class_page
 
     out.mkdir(parents=True, exist_ok=True)
     if unknown := {name for row in rows.values() for name in row.notebooks} - handouts.keys():
@@ -248,25 +258,38 @@ def write_tables(
         put_table(out / "upload.csv", roster.filled(marks))
         full, most = sum(one.full for one in seen.values()), roster.most()
         left = f"{len(everybody) - len(marks)} wait for a person or have no marks, nothing came from {len(absent)}"
-        count = f"{len(marks)} of {len(everybody)} students"
-        messages = [f"{out / 'upload.csv'}: {roster.name} with marks for {count}; {left}"]
+        whom = f"{len(marks)} of {len(everybody)} students"
+        messages = [f"{out / 'upload.csv'}: {roster.name} with marks for {whom}; {left}"]
         if most not in (None, full):
             messages += [
                 f"{roster.name} gives {most:g} points at most, and here are {full:g}: set that on your platform before "
                 "you upload it"
             ]
+    write_pages(out, everybody, handouts)
+    (out / "class.html").write_text(class_page(lines, seen, absent), encoding="utf-8")
+    return messages
+
+
+def write_pages(out: Path, lines: Iterable[Line], handouts: Mapping[str, Handout]) -> None:
+    """Write a feedback page a notebook for each student, and feedback.zip with all of them under the platform's names.
+
+    Who has the marks of a copy that another of the group sent has its page, too, with the name of who sent it.
+    """
+    from .pages import feedback
+
+    taken: set[str] = set()
     with zipfile.ZipFile(out / "feedback.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for line in lines:
-            folder = tidy(line.row.name if line.row.id == line.row.name else f"{line.row.name} {line.row.id}")
+            whole = tidy(line.row.name if line.row.id in ("", line.row.name) else f"{line.row.name} {line.row.id}")
+            folder = next(one for k in count(1) if (one := whole if k == 1 else f"{whole} {k}") not in taken)
+            taken.add(folder)
             for name in line.totals:
                 page = out / "feedback" / folder / f"{name}.html"
                 page.parent.mkdir(parents=True, exist_ok=True)
                 page.write_text(feedback(line, handouts[name]), encoding="utf-8")
-                outer = line.row.outer.get(name, folder)
+                outer = line.row.outer.get(name) or folder
                 stem = outer.partition(".ipynb")[0] if ".ipynb" in outer else f"{outer.removesuffix('.zip')}/{name}"
                 archive.write(page, f"{stem}.html")
-    (out / "class.html").write_text(class_page(lines, seen, absent), encoding="utf-8")
-    return messages
 
 
 def write_grades(path: Path, lines: Sequence[Line], seen: Mapping[str, Handout], absent: Iterable[str]) -> None:

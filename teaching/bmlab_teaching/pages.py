@@ -98,7 +98,9 @@ def calls(source: str) -> list[str]:
 
 def feedback(line: Any, handout: Handout) -> str:
     """Return the page of a student's notebook: points and hints on top, then each exercise with its answer."""
-    name, parts = handout.name, []
+    name, parts, student = handout.name, [], line.row.name
+    sender = line.sent_by[name].row.name if name in line.sent_by else ""
+    line = line.sent_by.get(name, line)
     about = line.row.notebooks[name]
     for one in handout.graded:
         answer, points = about["answers"][one.answer], line.points[name, one.answer]
@@ -119,7 +121,8 @@ def feedback(line: Any, handout: Handout) -> str:
             "comment": line.comments[name, one.answer],
         }
         parts.append(about_part)
-    values = {"name": name, "student": line.row.name, "parts": parts, "total": line.totals[name], "full": handout.full}
+    values = {"name": name, "student": student, "sender": sender, "number": line.numbers.get(name, "")}
+    values |= {"parts": parts, "total": line.totals[name], "full": handout.full}
     return ENVIRONMENT.get_template("feedback.html").render(**values, styles=STYLES)
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import re
+import zipfile
 from mmap import mmap
 from pathlib import Path
 
@@ -258,6 +259,19 @@ def test_a_roster_comes_back_with_the_marks_that_are_certain_and_names_who_is_mi
     )
 
 
+def test_who_sent_nothing_has_the_page_of_the_group_under_moodles_name(table, rows, tmp_path):
+    table()
+    rows["ann"].outer = {"twice": "Ann_2001_assignsubmission_file_"}
+    people = "Participant 2001,Ann,7,,6\nParticipant 2002,Bo,8,,6\nParticipant 2003,Cy,7,,6\nParticipant 2004,Cy,7,,6\n"
+    (tmp_path / "export.csv").write_text(f"Identifier,Full name,Group,Grade,Maximum grade\n{people}")
+    handouts, roster = grading.course(tmp_path / "sources"), read_roster(tmp_path / "export.csv")
+    marks.write_tables(tmp_path / "graded", rows, handouts, roster)
+    with zipfile.ZipFile(tmp_path / "graded/feedback.zip") as archive:
+        names = {name.partition("/")[0] for name in archive.namelist()}
+    assert {f"Cy_{number}_assignsubmission_file_" for number in (2003, 2004)} <= names
+    assert {"Cy", "Cy 2"} <= {one.name for one in (tmp_path / "graded/feedback").iterdir()}  # two people
+
+
 def test_who_works_together_has_the_marks_of_what_one_of_them_sent(table, rows, tmp_path):
     """A group is a column of the roster: of two with an answer each has their own, and a blank copy is none."""
     table()
@@ -275,10 +289,16 @@ def test_who_works_together_has_the_marks_of_what_one_of_them_sent(table, rows, 
     assert [lines[one]["remarks"] for one in ("Di", "Ed", "Flo")] == ["nothing came"] * 3
     upload = (tmp_path / "graded/upload.csv").read_text()
     assert all(f"{one},7,2,6" in upload for one in ("Ann", "Bo", "Cy")) and "Ed,8,,6" in upload
+    for one in "Cy", "bo":  # their pages have what ann wrote, and say so
+        page = page_of(tmp_path, one)
+        assert f"<h1>{one}</h1>" in page and "Sent by ann, of the same group" in page and "2 of" in page
+    assert "Sent by" not in page_of(tmp_path, "ann")
+    assert not any((tmp_path / "graded/feedback" / one).exists() for one in ("Di", "Ed", "Flo"))
     shared = {**rows["ann"].notebooks["twice"], "student": "'4711, 4712'"}
     rows["ann"].notebooks = rows["bo"].notebooks = {"twice": shared}
     page = tmp_path / "graded/class.html"
     marks.write_tables(tmp_path / "graded", rows, handouts, roster)
+    assert "number 4711, 4712" in page_of(tmp_path, "ann")
     assert lines_of(tmp_path / "graded")["bo"]["number"] == "4711, 4712" and "the number 4711" not in page.read_text()
     (tmp_path / "export.csv").write_text(f"Identifier,Full name,Team,Grade,Maximum grade\n{people}")
     marks.write_tables(tmp_path / "graded", rows, handouts, read_roster(tmp_path / "export.csv"))
