@@ -266,7 +266,7 @@ def write_tables(
                 "you upload it"
             ]
     write_pages(out, everybody, handouts)
-    (out / "class.html").write_text(class_page(lines, seen, absent), encoding="utf-8")
+    (out / "class.html").write_text(class_page(lines, seen, absent, everybody), encoding="utf-8")
     return messages
 
 

@@ -150,17 +150,22 @@ def shown(cell: NotebookNode) -> Markup:
     return Markup(code(source)) if cell.cell_type == "code" else markdown(source)
 
 
-def class_page(lines: Sequence[Any], handouts: Mapping[str, Handout], absent: Sequence[str]) -> str:
-    """Return the teacher's page: doubts, solved exercises, failures, equal answers, missing students."""
+def class_page(
+    lines: Sequence[Any], handouts: Mapping[str, Handout], absent: Sequence[str], everybody: Sequence[Any]
+) -> str:
+    """Return the teacher's page: doubts, solved exercises, failures, equal answers, missing students.
+
+    everybody    the marks of all who have some: of a group's members, too, who sent nothing
+    """
     notebooks = [about_notebook(one, [line for line in lines if one.name in line.totals]) for one in handouts.values()]
     remarks = {
         "Look at": [(line.row.name, line.doubts) for line in lines if line.doubts],
-        "Remarks": [(line.row.name, line.remarks) for line in lines if line.totals and line.remarks],
-        "Without marks": [(line.row.name, line.remarks) for line in lines if not line.totals],
+        "Remarks": [(line.row.name, line.remarks) for line in everybody if line.totals and line.remarks],
+        "Without marks": [(line.row.name, line.remarks) for line in everybody if not line.totals],
         "Nothing came from": [(name, []) for name in absent],
     }
     values = {"notebooks": notebooks, "remarks": remarks, "students": len(lines), "equal": equal(lines, handouts)}
-    marked = sum(bool(line.totals) for line in lines)
+    marked = sum(bool(line.totals) for line in everybody)
     return ENVIRONMENT.get_template("class.html").render(**values, marked=marked, styles=STYLES)
 
 

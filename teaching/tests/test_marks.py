@@ -293,6 +293,8 @@ def test_who_works_together_has_the_marks_of_what_one_of_them_sent(table, rows, 
         page = page_of(tmp_path, one)
         assert f"<h1>{one}</h1>" in page and "Sent by ann, of the same group" in page and "2 of" in page
     assert "Sent by" not in page_of(tmp_path, "ann")
+    whole = (tmp_path / "graded/class.html").read_text()
+    assert "3 students sent something, 4 have marks" in whole and whole.count("sent by ann, of the same group") == 2
     assert not any((tmp_path / "graded/feedback" / one).exists() for one in ("Di", "Ed", "Flo"))
     shared = {**rows["ann"].notebooks["twice"], "student": "'4711, 4712'"}
     rows["ann"].notebooks = rows["bo"].notebooks = {"twice": shared}
