@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from nbformat import NotebookNode
+
 from .cells import python
 from .course import Handout
 from .reading import Cell
@@ -22,6 +24,7 @@ OPEN_CELL = re.compile(
     r"^[ \t]*(?:# YOUR CODE HERE|raise NotImplementedError\(.*\)|YOUR ANSWER HERE|Write your answer here\.)[ \t]*$\n?",
     re.MULTILINE,
 )
+FENCED = re.compile(r"^```+[ \t]*(?:\w+)?[ \t]*\n(.*?)^```+[ \t]*$", re.DOTALL | re.MULTILINE)  # code in Markdown
 WATCHING = re.compile(r"\Aimport bmlab\.exercises\nbmlab\.exercises\.watch\(.*\n?")  # of any year's handout
 STUDENT = re.compile(
     r"""^student[ \t]*=[ \t]*("[^"\\\n]{0,200}"|'[^'\\\n]{0,200}'|[\w.]{1,20})[ \t]*(?:#.*)?$""", re.MULTILINE
@@ -120,6 +123,12 @@ def joined(parts: Sequence[str], stub: str, made: frozenset[str]) -> str:
     return next((part for part in reversed(kept) if parses(part) and names(part).made & made), whole)
 
 
+def source_of(cell: Cell, stub: NotebookNode) -> str:
+    """Return the source of an answer's cell: of one of code that was turned into Markdown what stands in fences."""
+    inside = FENCED.findall(cell.source) if cell.kind == "markdown" and stub.cell_type == "code" else []
+    return "\n".join(inside) or cell.source
+
+
 def parses(text: str) -> bool:
     """Whether a text is Python."""
     try:
@@ -148,7 +157,7 @@ def plan(handout: Handout, cells: Sequence[Cell]) -> Plan:
     own = own_cells(handout, cells, found, story)
     parts, here = {}, {}  # of an answer: the source in its own cells, and their place
     for number, one in enumerate(handout.exercises):
-        mine = [cells[place].source for place, name in enumerate(found) if name == one.answer]
+        mine = [source_of(cells[place], stubs[name]) for place, name in enumerate(found) if name == one.answer]
         parts[one.answer] = joined(mine, stubs[one.answer].source, handout.made.get(one.answer, frozenset()))
         stands = last.get(one.answer, len(cells) + number if one.tests else -1)
         here[one.answer] = max((stands, 0.0), earliest[one.answer])

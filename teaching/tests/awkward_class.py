@@ -131,6 +131,18 @@ def as_markdown(notebook, kit):
     cell.cell_type = "markdown"
 
 
+def fenced(notebook, kit):
+    """The second answer turned into Markdown, in fences, below words."""
+    as_markdown(notebook, kit)
+    cell = notebook.cells[place_of(notebook, kit.last.answer)]
+    cell.source = f"My answer:\n\n```python\n{cell.source}\n```\nThat is all."
+
+
+def upside_down(notebook, kit):
+    """The cells in the other order."""
+    notebook.cells.reverse()
+
+
 def tampered(notebook, kit):
     """Tests that pass and are worth more."""
     for cell in notebook.cells:
@@ -179,6 +191,8 @@ CASES = {
     "no metadata": changed(stripped),
     "new cell below": changed(below_in_a_new_cell),
     "as markdown": changed(as_markdown),
+    "fenced": changed(fenced),
+    "upside down": changed(upside_down),
     "tampered, wrong": changed(tampered, after="\n{first} = None", deserved="last"),
     "widgets without state": changed(
         lambda notebook, kit: notebook.metadata.update(widgets={"application/vnd.jupyter.widget-state+json": {}})
