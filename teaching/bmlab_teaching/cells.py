@@ -46,7 +46,7 @@ def python(source: str) -> ast.Module:
     try:
         return ast.parse(source)
     except SyntaxError:
-        return ast.parse(as_typed(source))
+        return ast.parse(as_typed(source), "this cell")  # which an error names, and its line
 
 
 def as_typed(source: str) -> str:

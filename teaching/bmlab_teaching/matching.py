@@ -150,7 +150,7 @@ def beside_test(source: str, test: str) -> str:
 
 def plan(handout: Handout, cells: Sequence[Cell]) -> Plan:
     """Return a returned notebook put in order: an answer counts wherever it stands, and its test comes behind it."""
-    cells = [cell._replace(source=WATCHING.sub("", cell.source)) for cell in cells]
+    cells = [cell._replace(source=with_quotes(WATCHING.sub("", cell.source))) for cell in cells]
     found, stubs = roles(handout, cells), {record(c)["grade_id"]: c for c in handout.blank.cells if record(c)}
     last = {name: place for place, name in enumerate(found) if name}
     placed, story, earliest = with_story(handout, cells, last)
@@ -200,6 +200,11 @@ def plan(handout: Handout, cells: Sequence[Cell]) -> Plan:
              for place, cell in enumerate(ordered) if cell.kind == "test" or place in run]  # fmt: skip
     typed = [match[1] for cell in ordered for match in STUDENT.finditer(cell.source)]
     return Plan(steps, answers, unanswered, typed[-1] if typed else "")
+
+
+def with_quotes(source: str) -> str:
+    """Return a source in which a student number stands between quotes: without them its line fails."""
+    return STUDENT.sub(lambda found: f"student = {found[1]!r}" if found[1].isdigit() else found[0], source)
 
 
 def own_cells(handout: Handout, cells: Sequence[Cell], found: Sequence[str], story: set[str]) -> dict[Place, Cell]:

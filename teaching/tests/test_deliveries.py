@@ -13,7 +13,7 @@ from awkward_class import Kit, dumped, zipped
 from small_course import RIGHT, TWICE, answered, graded, hand_in, lines_of, page_of, short_notebook, story_cells, walled
 
 from bmlab import widgets
-from bmlab_teaching.cells import Cells
+from bmlab_teaching.cells import Cells, python
 from bmlab_teaching.children import Work, in_children
 from bmlab_teaching.course import handout
 from bmlab_teaching.deliveries import senders
@@ -215,11 +215,12 @@ def test_a_number_without_quotes_has_the_values_of_its_student(typed, tmp_path):
     assert judge.of_referee() == [("run", f"x = 1\nstudent = {name!r}\ny = 2")]
 
 
-@pytest.mark.parametrize("typed, kept", [('"4711"', '"4711"'), ("4711  # me", "4711"), ("__import__('os')", "")])
+@pytest.mark.parametrize("typed, kept", [('"4711"', '"4711"'), ("4711  # me", "'4711'"), ("__import__('os')", "")])
 def test_the_number_that_was_typed_is_data(kit, tmp_path, typed, kept):
     notebook = kit.answered()
     notebook.cells.insert(1, nbformat.v4.new_code_cell(f"student = {typed}"))
-    assert rebuild(kit, tmp_path, notebook).student == kept
+    found = rebuild(kit, tmp_path, notebook)
+    assert found.student == kept and (("run", "student = '4711'", "") in found.steps) == (typed[0] == "4")
 
 
 SET_UP = """\
@@ -270,6 +271,8 @@ def test_an_answer_without_its_label_and_its_question_is_known_by_the_name_it_ma
 def test_what_is_no_python_is_run_as_it_is():
     assert needed_cells(["$ base", "base"], [False, True])[0] == {1: "base"}
     assert names("$ base").needed == {"base"}
+    with pytest.raises(SyntaxError, match=r"\(this cell, line 2\)"):
+        python("x = 1\n$ base")
 
 
 @pytest.mark.parametrize(
