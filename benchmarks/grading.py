@@ -88,8 +88,8 @@ def submissions(notebooks: Path, chosen: list[str], folder: Path) -> Iterator[tu
     """Yield each notebook of a course, and a function that grades a submission and returns its seconds."""
     handouts, limits = course(notebooks), sandbox.Limits(warm=str(folder / "warm"))
     names = [name for name in handouts if not chosen or name.partition("_")[0] in chosen]
-    handouts = kept_for({*names}, handouts, folder / notebooks.parent.name, "", limits)
     for name in names:
+        handouts = kept_for({name}, handouts, folder / notebooks.parent.name, "", limits)
         solved = without_teachers(nbformat.read(notebooks / f"{name}.ipynb", 4))
         for cell in solved.cells:
             cell.source = MARKS.sub("", cell.source)
