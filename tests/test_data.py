@@ -42,6 +42,13 @@ def test_mnist_is_black_where_a_pixel_is_above_127_and_shuffled_by_its_seed():
         assert np.array_equal(np.concatenate([images.train_labels, images.test_labels]), labels[order])
 
 
+@pytest.mark.parametrize("v", [1, 2, 5])
+def test_each_pattern_of_the_encoder_has_one_unit_on_of_either_half(v):
+    rows = data.encoder(v).data
+    assert np.array_equal(rows, np.hstack([2 * np.eye(v) - 1] * 2))
+    assert len(data.encoder().data) == 4  # the one of 1985
+
+
 def test_animals_have_the_properties_that_they_have():
     zoo = data.zoo()
     has = {

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bmlab
@@ -203,6 +204,16 @@ def test_grey_rows_have_no_score():
     shell = RestrictedBoltzmann(4, binarize=None, n_iter=1, random_state=0).fit(X / 16)
     with pytest.raises(ValueError, match="-1/\\+1"):
         shell.score(X / 16)
+
+
+@each
+def test_who_asks_before_it_has_learned_is_told_so(kind):
+    """Each of its questions, not the first of them alone, in scikit-learn's own words."""
+    for name in ("score_samples", "score", "predict", "predict_proba", "predict_log_proba", "transform"):
+        if hasattr(kind, name):
+            asked = (patterns()[0], patterns()[1])[: 1 + (name == "score")]
+            with pytest.raises(NotFittedError, match=f"This {kind.__name__} instance is not fitted yet"):
+                getattr(kind(), name)(*asked)
 
 
 @pytest.mark.parametrize("least", [0, -1])

@@ -19,6 +19,7 @@ from matplotlib import pyplot as plt
 from matplotlib.cbook import is_math_text
 from matplotlib.colors import rgb_to_hsv, to_rgb
 from matplotlib.text import Text
+from scipy.sparse import csgraph
 
 from bmlab import plot
 from bmlab.plot import figures
@@ -120,6 +121,14 @@ def test_show_is_that_of_pyplot_outside_a_notebook(ax, monkeypatch):
     monkeypatch.setattr(plt, "show", lambda: shown.append(plt.gcf()))
     plot.show("An empty frame.")
     assert shown == [ax.figure]
+
+
+def test_a_picture_that_a_notebook_has_shown_is_closed_and_not_shown_again(ax, monkeypatch):
+    shown = []
+    monkeypatch.setattr(plt, "get_backend", lambda: "module://matplotlib_inline.backend_inline")
+    monkeypatch.setattr("IPython.display.display", lambda data, **about: shown.append(data))
+    plot.show("An empty frame.")
+    assert len(shown) == 1 and plt.get_fignums() == []
 
 
 def test_a_bracket_is_a_band_between_two_names(ax):
@@ -313,6 +322,28 @@ def test_a_stronger_pull_stands_nearer_and_a_push_farther(ax):
         assert 1.2 * gap[strong] < gap[weak] < gap[2, 4]
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_no_unit_can_be_moved_so_that_pairs_come_nearer_to_the_length_of_their_way(ax, seed):
+    """Kamada and Kawai: the squares of what distances lack, in shares of the way between two units, are least."""
+    rng = np.random.default_rng(seed)
+    weights = bmlab.symmetric(rng.normal(0, 1, (9, 9)) * (rng.random((9, 9)) < 0.6))
+    plot.network(bmlab.BoltzmannMachine(weights, np.zeros(9)), ax, places="near")
+    share = weights / abs(weights).max()
+    links = np.where(share > 0, 1 / (0.5 + share.clip(0)), 0)
+    way = np.minimum(csgraph.shortest_path(links, directed=False), 2.5) + (share < 0) / 2
+    pair = np.triu_indices(9, 1)
+
+    def stress(spots):
+        return np.sum((np.hypot(*(spots[:, None] - spots).T)[pair] / way[pair] - 1) ** 2)
+
+    spots = np.array(places(ax, 9))
+    for unit in range(9):
+        for step in 0.1 * np.array([[1, 0], [-1, 0], [0, 1], [0, -1]]):
+            moved = spots.copy()
+            moved[unit] += step
+            assert stress(moved) > stress(spots)
+
+
 def test_a_tree_stands_in_a_circle_where_that_is_asked_for(ax):
     plot.network(joined_by([(0, 1), (1, 2), (2, 3), (3, 4)], 5), ax, places="circle")
     assert np.allclose(np.hypot(*places(ax, 5).T), 1)
@@ -365,6 +396,14 @@ def test_a_network_in_layers_draws_each_connection_once(ax):
     assert {unit.get_xydata()[0][1] for unit in ax.lines[12:16]} == {0} and ax.lines[-1].get_ydata()[0] == 1
     with pytest.raises(ValueError, match="each of the units 0 to 6 once"):
         plot.network(model, ax, layers=[range(4)])
+
+
+def test_two_layers_of_as_many_units_are_no_lattice_and_each_connection_goes_from_one_to_the_other(ax):
+    plot.network(bmlab.restricted(np.ones((3, 3)), np.zeros(3), np.zeros(3)), ax, layers=[range(3), range(3, 6)])
+    spots = places(ax, 6)
+    assert [line.get_xydata().tolist() for line in ax.lines[:9]] == [
+        [list(spots[i]), list(spots[j])] for i in range(3) for j in range(3, 6)
+    ]
 
 
 @pytest.mark.parametrize("units", [3, 20, 150])
@@ -440,6 +479,7 @@ def test_phases_fill_the_frame_of_the_data_as_far_as_the_machine_has_come(ax):
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b", "c", "a, b", "a, c", "b, c"]
     marked = [matplotlib.colors.to_hex(bar.get_facecolor()).upper() != plot.PLUS for bar in filled]
     assert marked == [False] * 4 + [True, False]
+    assert not any(frame.get_facecolor()[3] for frame in frames)  # nothing behind a frame is hidden
     assert np.diff(ax.get_ylim()) < 0  # the first on top
     assert [*ax.get_xticks()] == [-1, 0, 1] and np.allclose(ax.get_xlim(), (-1, 1), atol=0.1)
 
@@ -460,6 +500,9 @@ def test_learning_on_three_axes_names_the_same_pair_before_and_after(ax):
     written = {f"{steps[k].log_likelihood.value:.2f}".replace("-", "\N{MINUS SIGN}") for k in (0, -1)}
     assert written <= {text.get_text() for text in axes[2].texts}
     assert [text.get_text() for text in axes[1].get_legend().get_texts()] == ["pairs", "units"]
+    marks = {drawn.get_label(): drawn.lines[0].get_marker() for drawn in axes[1].containers}
+    key = [line.get_marker() for line in axes[1].get_legend().get_lines()]
+    assert key == [marks["correlations"], marks["means"]]
     ax.figure.set_layout_engine("constrained")
     ax.figure.canvas.draw()
     assert np.ptp([panel.get_position().bounds[1::2] for panel in axes], axis=0).max() < 1e-6  # one floor, one height

@@ -35,9 +35,10 @@ if find_spec("anywidget") is None and not os.environ.get("CI"):
     pytest.skip("the live views need anywidget: pip install anywidget", allow_module_level=True)
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.colors import to_hex
 from matplotlib.patches import FancyBboxPatch
 
-from bmlab import widgets
+from bmlab import plot, widgets
 from bmlab.widgets import controls
 from bmlab.widgets.beliefs import RADIUS, towards_root
 from bmlab.widgets.machine import ModelView
@@ -108,9 +109,14 @@ def in_node(code, files=("sampler.js",), **given):
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_is_stored_as_a_picture_and_a_text_that_stays(name):
-    bundle, metadata = VIEWS[name]()._repr_mimebundle_()
-    assert re.fullmatch(r"[A-Z].{20,}\.", metadata["image/png"]["alt"])
+def test_a_view_is_stored_as_a_picture_and_a_text_that_stays_and_its_page_is_sent_what_it_asks_for(name):
+    view = VIEWS[name]()
+    bundle, metadata = view._repr_mimebundle_()
+    about = metadata["image/png"]
+    assert re.fullmatch(r"[A-Z].{20,}\.", about["alt"])
+    assert 500 < about["width"] < 800 and about["height"] < 500 and 9.9 < about["points"] < 13.1  # pixels of a laptop
+    asked = {*re.findall(r"""model\.get\(["'](\w+)["']\)""", view._esm)}
+    assert {"picture", "alt"} <= asked <= {*view.keys, "address"}  # the last is known to a page without a kernel alone
     assert set(bundle) == {"image/png", "text/plain"} and bundle["text/plain"].split("\n")[0] == name
     assert base64.b64decode(bundle["image/png"], validate=True).startswith(b"\x89PNG")
 
@@ -253,6 +259,23 @@ def test_a_step_of_a_slider_leaves_nothing_to_the_next(monkeypatch, beside):
     assert first == again != second and plt.get_fignums() == before
 
 
+@pytest.mark.parametrize("dense", [False, True])
+def test_a_step_of_a_slider_has_the_pixels_that_its_screen_shows(monkeypatch, dense):
+    answer = request(widgets.explore(draw, T=(1, 3)), monkeypatch, stops=[1], dense=dense)
+    pixels = plt.imread(io.BytesIO(base64.b64decode(answer["png"])))
+    assert pixels.shape[1] == answer["width"] * (1 + dense)
+
+
+def test_a_step_of_a_slider_is_drawn_on_the_paper_and_in_the_ink_of_all_pictures(monkeypatch):
+    def black(T, ax):
+        ax.plot([0, T], color="black", linewidth=20)
+
+    answer = request(widgets.explore(black, T=(1, 3)), monkeypatch, stops=[1], dense=False)
+    pixels = plt.imread(io.BytesIO(base64.b64decode(answer["png"])))[..., :3].reshape(-1, 3)
+    shown = {to_hex(colour) for colour in np.unique(pixels, axis=0)}
+    assert {plot.PAPER.lower(), plot.INK.lower()} <= shown and "#000000" not in shown
+
+
 NEWEST = """
 function make() { return {}; }
 const sent = [], heard = [], ears = {}, root = { prepend() {}, setAttribute() {}, removeAttribute() {} };
@@ -281,6 +304,10 @@ def test_what_draw_warns_of_stands_with_its_words_and_nowhere_else(monkeypatch, 
         texts = [request(view, monkeypatch, stops=[k], dense=False)["text"] for k in (0, 1, 0)]
     assert texts == [f"T = {T}\nT is high\n" for T in (1, 2, 1)] and not shown
     assert view._repr_mimebundle_()[0]["text/plain"].count("T is high") == 3 and capsys.readouterr() == ("", "")
+
+
+def test_what_draws_without_a_name_is_called_draw():
+    assert repr(widgets.explore(partial(draw, style="dotted"), T=(1, 3))).startswith("explore(draw, T: 1 to 3)")
 
 
 def test_explore_says_what_went_wrong_in_draw(monkeypatch):
