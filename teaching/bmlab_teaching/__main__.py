@@ -25,7 +25,9 @@ def arguments() -> argparse.Namespace:
         command.add_argument("--roster", type=Path, help="the table of the class that your platform exports")
         command.add_argument("--column", default="", help="the head of its column that takes the marks")
     for command, place in (handouts, "handouts"), (grade, "graded"), (mark, "graded"):
-        command.add_argument("--out", type=Path, default=Path(place))
+        command.add_argument(
+            "--out", type=Path, default=Path(place), help=f"the folder to write to; without it {place}"
+        )
     return parser.parse_args()
 
 

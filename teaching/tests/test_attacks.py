@@ -26,7 +26,7 @@ import pytest
 from selection import one_of
 from small_course import RIGHT, answered, graded, hand_in, page_of, short_notebook, walled
 
-from bmlab_teaching import cells, children, deliveries, memory, reading, sandbox
+from bmlab_teaching import cells, children, deliveries, grading, memory, reading, sandbox
 from bmlab_teaching.sandbox import Ended, Limits, Sandbox
 from bmlab_teaching.working_copies import student_version
 
@@ -929,6 +929,18 @@ def test_a_wall_around_memory_is_named_and_holds():
     assert words.startswith("1 GB of memory for each submission, ") and limits[:2] == (60, 1)
 
 
+def test_who_grades_is_told_what_holds_memory_and_what_to_upload(tmp_path, monkeypatch):
+    messages = []
+    monkeypatch.setattr(sandbox, "has_bubblewrap", lambda: True)
+    monkeypatch.setattr(sandbox, "with_memory_held", lambda limits: (limits, "a wall of bricks"))
+    monkeypatch.setattr(grading, "grade_new", lambda *given: None)
+    tables = grading.write_tables
+    monkeypatch.setattr(grading, "write_tables", lambda *given: [*tables(*given), "what to upload"])
+    hand_in(tmp_path / "returned", "ann", "twice", answered(student_version(short_notebook(tmp_path))))
+    graded(tmp_path, report=messages.append)
+    assert messages[:2] == ["a wall of bricks", "what to upload"] and "1 students, 1 of them new" in messages[-1]
+
+
 def test_where_nothing_holds_memory_nothing_is_run(tmp_path, monkeypatch):
     """As on a processor with unknown numbers of system calls, without systemd."""
     monkeypatch.setattr(memory.platform, "machine", lambda: "riscv64")
@@ -946,6 +958,12 @@ def test_a_trial_of_a_wall_tells_one_that_holds_from_one_that_does_not():
     wall = ("prlimit", f"--as={48 * 2**20}", "--")
     assert not memory.holds((), memory.MAPPED) and not memory.holds(("/nowhere",), memory.MAPPED)
     assert memory.holds(wall, memory.MAPPED)
+
+
+@pytest.mark.parametrize("user", [0, 1000])
+def test_the_group_of_who_is_not_root_is_asked_of_their_own_system(monkeypatch, user):
+    monkeypatch.setattr(memory.os, "geteuid", lambda: user)
+    assert ("--user" in memory.group(100)) == bool(user)
 
 
 def test_a_group_of_the_system_stands_in_front_of_a_sandbox(monkeypatch, tmp_path):

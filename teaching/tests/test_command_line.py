@@ -1,5 +1,6 @@
 """python -m bmlab_teaching: the files that each command reads and writes, and the options it hands on."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,18 @@ def test_the_roster_of_the_class_and_its_column_are_read(tmp_path, monkeypatch):
         monkeypatch.setattr("sys.argv", ["x", *command.split(), "--roster", "class.csv", "--column", "Points"])
         run(arguments())
         assert rosters[0] is not None and "Points" in repr(rosters[0])
+
+
+@pytest.mark.parametrize("typed", ["--help", "handouts --help", "grade --help", "mark --help"])
+def test_every_command_and_option_is_explained(typed, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["x", *typed.split()])
+    with pytest.raises(SystemExit):
+        arguments()
+    lines = [*capsys.readouterr().out.splitlines(), "the end"]
+    listed = [k for k, line in enumerate(lines) if re.match(r" {2,4}(-|handouts|grade|mark)", line)]
+    bare = [lines[k] for k in listed if not re.search(r"\S  +\S", lines[k]) and not lines[k + 1][:20].isspace()]
+    commands = {*re.findall(r"^ {4}(\w+) ", "\n".join(lines), re.M)} - {"delivery"}
+    assert listed and not bare and commands == ({"handouts", "grade", "mark"} if typed == "--help" else set())
 
 
 def test_without_notebooks_one_sentence_says_where_to_type_it(tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ from bmlab import widgets
 from bmlab_teaching.cells import Cells, python
 from bmlab_teaching.children import Work, in_children
 from bmlab_teaching.course import handout
-from bmlab_teaching.deliveries import senders
+from bmlab_teaching.deliveries import outermost, senders
 from bmlab_teaching.grading import Copy, grade, read, stage, why
 from bmlab_teaching.judging import Judge
 from bmlab_teaching.marks import shortcuts
@@ -134,6 +134,15 @@ def test_of_folders_in_a_folder_only_files_are_read_and_links_are_told(tmp_path)
     (tmp_path / "ann/link.ipynb").symlink_to(tmp_path / "ann/week 1/twice.ipynb")
     found = {file.name: (file.data, file.problem) for file in files(tmp_path / "ann")}
     assert found == {"twice.ipynb": (b"{}", ""), "link.ipynb": (b"", "it is a link, or no file")}
+
+
+def test_of_a_zip_whoever_is_outermost_has_sent_its_files_and_no_folder_or_system_has(tmp_path):
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.mkdir("ann")
+        for name in ("ann/a.ipynb", "ann/b/c.csv", "__MACOSX/ann/._a.ipynb", ".DS_Store", "bo_a.ipynb"):
+            archive.writestr(name, "")
+    found = {one.name: (one.members, one.is_folder) for one in outermost(tmp_path / "all.zip")}
+    assert found == {"ann": (["ann/a.ipynb", "ann/b/c.csv"], True), "bo_a.ipynb": (["bo_a.ipynb"], False)}
 
 
 def test_of_two_files_of_one_minute_the_later_is_the_later(tmp_path):

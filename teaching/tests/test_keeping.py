@@ -66,6 +66,22 @@ def test_a_name_that_a_kept_call_changes_beside_its_result_is_not_lost():
     assert STEPS[3] in done(answer="mine = text, seen")
 
 
+@pytest.mark.parametrize("seconds, kept", [({"rows": 1}, 2), ({"machine": 1}, 1), ({"text": 1}, 0), ({}, 0)])
+def test_a_value_is_kept_that_takes_long_with_all_that_leads_to_it(monkeypatch, seconds, kept):
+    """Of rows -> machine and of text, which nothing needs: what is short and what a short way leads to is not kept."""
+    story = ["rows = [1]", "machine = [*rows, 2]", "text = 'a'"]
+
+    def answer(keep):
+        text, (name,) = keep
+        return {"seconds": seconds.get(name, 0), "error": "", "values": {name: text}}
+
+    box = SimpleNamespace(request=lambda run=(), keep=(): answer(keep) if keep else None, close=lambda: None)
+    monkeypatch.setattr(keeping, "Sandbox", lambda *given: box)
+    found = keeping.kept_of(SimpleNamespace(tables=[], story={*story}), story, Limits())
+    names = {name for values in found.values() for name in values}
+    assert names == ({"rows", "machine"} if kept == 2 else {"machine"} if kept else {*seconds})
+
+
 @walled
 def test_a_class_has_the_values_that_its_handout_makes_and_no_submission_adds_one(tmp_path, monkeypatch):
     more = [nbformat.v4.new_code_cell("long = [base] * 3"), nbformat.v4.new_code_cell("both = long + [base]")]

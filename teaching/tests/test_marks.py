@@ -237,6 +237,15 @@ def test_what_nobody_has_read_is_in_no_average(table, tmp_path):
     assert "1.5 of 5 points on average" in page.read_text() and "1.5 of 2, 2 to be read" in page.read_text()
 
 
+def test_who_sent_nothing_that_is_read_has_no_sum_and_not_a_sum_of_0(table, rows, tmp_path):
+    rows["bo"].notebooks = {}
+    grades, _ = table()
+    assert (grades["bo"]["twice"], grades["bo"]["total"], grades["ann"]["total"]) == ("", "", "0")
+    page = (tmp_path / "graded/class.html").read_text()
+    without = page[page.index("Without marks") :]
+    assert ">bo<" in without and ">ann<" not in without
+
+
 def test_a_roster_comes_back_with_the_marks_that_are_certain_and_names_who_is_missing(table, rows, tmp_path):
     """Unread words leave the mark of a student as it was: a part is no mark."""
     table()

@@ -17,7 +17,7 @@ from small_course import RIGHT, answered, graded, hand_in, short_notebook, walle
 
 import bmlab
 from bmlab.exercises.answers import WRITES
-from bmlab_teaching import cells
+from bmlab_teaching import cells, proofs
 from bmlab_teaching.cells import VALUE_CHARACTERS, packed, plain
 from bmlab_teaching.course import handout
 from bmlab_teaching.proofs import prove
@@ -59,6 +59,16 @@ def test_a_test_that_proves_nothing_stops_grading(test, null, tmp_path):
     with pytest.raises(ValueError, match=f"a test of twice proves nothing, so nobody was graded: .*({null})"):
         graded(tmp_path)
     assert not (tmp_path / "graded/grades.csv").exists()
+
+
+def test_a_course_is_proved_once_and_again_if_what_grades_it_is_another(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(proofs, "in_children", lambda works, **_: [asked.append(work.key) for work in works] and [])
+    about = {"twice": handout(short_notebook(tmp_path))}
+    for version, proofs_made in (("1", 2), ("1", 0), ("2", 2), ("2", 0), ("1", 2)):
+        asked.clear()
+        prove({"twice"}, about, tmp_path / "proofs", version, Limits())
+        assert asked == [("twice", True), ("twice", False)][:proofs_made]
 
 
 def test_what_is_unseen_stands_at_the_end_of_its_check(tmp_path):

@@ -72,6 +72,22 @@ def test_a_roster_says_who_is_who_and_who_is_missing(text, column, encoding, row
     assert [settled[one.key] for one in rows] == lines and not doubts and found.absent(rows) == absent
 
 
+@pytest.mark.parametrize(
+    "cells, name",
+    [
+        (["Ann", "Lee", "4711"], "Ann Lee"),
+        (["4711", "Ann", "Lee"], "Ann Lee"),
+        (["Lee, Ann", "Tuesday"], "Lee, Ann"),
+        (["Ann Lee", "Tuesday"], "Ann Lee"),
+        (["Ann", "4711"], "Ann"),
+        (["Ann", "ann@x.edu"], "Ann"),
+        (["Ann"], "Ann"),
+    ],
+)
+def test_a_name_is_a_whole_cell_or_two_of_one_word(roster, cells, name):
+    assert roster(MOODLE).called(cells) == name
+
+
 def test_nobody_is_guessed(roster):
     """Two lines of a name, two senders of a line, a stranger: a sentence each, no line, and nobody is called absent."""
     found = roster(MOODLE + MOODLE.splitlines()[1].replace("2001", "2009") + "\n")

@@ -140,6 +140,7 @@ def test_the_front_page_shows_each_notebook_its_picture_and_what_is_done(folders
     assert '<a href="one.ipynb"' in shown.data["text/html"] and "one Is it?" in shown.data["text/html"]
     assert f"base64,{png}" in shown.data["text/html"] and "0 of 2 points" in shown.data["text/html"]
     assert NotebookNotary().check_signature(front)
+    assert front.cells[1].metadata == {"jupyter": {"source_hidden": True}}  # a page, not its code
     copy = nbformat.read(copies / "one.ipynb", 4)
     assert [cell.outputs for cell in copy.cells if cell.get("outputs")] == [source.cells[1].outputs]
     test = copy.cells[3].id
