@@ -1,0 +1,218 @@
+"""Breaks drawn at random: one expression of the package or of grading changed, as survivors.md counts them.
+
+`python tests/breaks.py SEED COUNT` prints a sample, one break a line, by which `broken` makes the file that has it.
+Each line of code in which something can be changed is as likely as any other, then each kind of change that it allows.
+Left out are annotations, docstrings, imports, texts with a blank in them, and what is raised or warned of.
+"""
+
+import ast
+import json
+import random
+import sys
+from copy import deepcopy
+from itertools import accumulate
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+FILES = ["bmlab/widgets/*.py", "bmlab/plot/*.py", "bmlab/showing/*.py", "bmlab/data.py", "bmlab/estimators.py"]
+FILES += ["teaching/bmlab_teaching/*.py"]
+COMPARED = {
+    ast.Lt: (ast.LtE, ast.GtE),
+    ast.LtE: (ast.Lt, ast.Gt),
+    ast.Gt: (ast.GtE, ast.LtE),
+    ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+}
+COMBINED = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.Add,
+    ast.Pow: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+}
+OPPOSITE = [("min", "max"), ("any", "all"), ("floor", "ceil"), ("minimum", "maximum"), ("argmin", "argmax")]
+OPPOSITE = dict(OPPOSITE) | {there: here for here, there in OPPOSITE}
+
+
+def changes(node: ast.AST, parent: ast.AST):
+    """Yield the kinds of change that a node allows, each with what then stands in its place."""
+    new = deepcopy(node)
+    match new:
+        case ast.Constant(value=bool()):
+            yield "flag", ast.Constant(not new.value)
+        case ast.Constant(value=int() | float()):
+            for value in (new.value + 1, new.value - 1, 2 * new.value):
+                yield "number", ast.Constant(value)
+        case ast.Constant(value=str() | bytes()) if new.value and not isinstance(parent, ast.JoinedStr):
+            if (" " if isinstance(new.value, str) else b" ") not in new.value:
+                yield "text", ast.Constant(new.value[:0])
+        case ast.Compare():
+            for other in COMPARED[type(new.ops[0])]:
+                yield "comparison", ast.Compare(new.left, [other(), *new.ops[1:]], new.comparators)
+        case ast.BinOp() if type(new.op) in COMBINED:
+            yield "operator", ast.BinOp(new.left, COMBINED[type(new.op)](), new.right)
+        case ast.BoolOp():
+            yield "and, or", ast.BoolOp(ast.Or() if isinstance(new.op, ast.And) else ast.And(), new.values)
+            for place in range(len(new.values)):
+                yield "term", ast.BoolOp(new.op, new.values[:place] + new.values[place + 1 :])
+        case ast.UnaryOp(op=ast.Not() | ast.USub() | ast.Invert()):
+            yield "sign, not", new.operand
+        case ast.IfExp():
+            yield "branch", new.body
+            yield "branch", new.orelse
+        case ast.Slice():
+            for bound in ("lower", "upper"):
+                if edge := getattr(new, bound):
+                    for step in (ast.Add(), ast.Sub()):
+                        beside = ast.BinOp(edge, step, ast.Constant(1))
+                        yield "slice", ast.Slice(**vars(new) | {bound: beside})
+        case ast.Call():
+            for place in range(len(new.args)):
+                if len(new.args) + len(new.keywords) > 1:
+                    yield "argument", ast.Call(new.func, new.args[:place] + new.args[place + 1 :], new.keywords)
+            for place in range(len(new.keywords)):
+                yield "argument", ast.Call(new.func, new.args, new.keywords[:place] + new.keywords[place + 1 :])
+            name = getattr(new.func, "id", getattr(new.func, "attr", None))
+            if name in OPPOSITE:
+                field = "id" if isinstance(new.func, ast.Name) else "attr"
+                setattr(new.func, field, OPPOSITE[name])
+                yield "extreme", new
+            elif name == "sorted":
+                yield "order", ast.Subscript(new, ast.Slice(step=ast.UnaryOp(ast.USub(), ast.Constant(1))))
+            elif name == "reversed":
+                yield "order", ast.Call(ast.Name("iter"), new.args, [])
+        case ast.Return(value=ast.expr()):
+            yield "return", ast.Return(ast.Constant(None))
+        case ast.Expr(value=ast.Call()) | ast.AugAssign():
+            yield "statement", ast.Pass()
+        case ast.comprehension(ifs=[_, *_]):
+            yield "filter", ast.comprehension(new.target, new.iter, [], new.is_async)
+    if isinstance(parent, ast.If | ast.While) and node is parent.test and not is_for_types(node):
+        for value in (True, False)[isinstance(parent, ast.While) :]:
+            yield "branch", ast.Constant(value)
+
+
+def is_for_types(test: ast.AST) -> bool:
+    return "TYPE_CHECKING" in ast.unparse(test)
+
+
+def places(tree: ast.Module):
+    """Yield each (node, its parent) that may be changed, a text with values in it as a whole."""
+    waiting: list[tuple[ast.AST, ast.AST]] = [(tree, tree)]
+    while waiting:
+        node, parent = waiting.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.Raise):
+            continue
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            continue
+        if isinstance(node, ast.Call) and "warn" in ast.unparse(node.func):
+            continue
+        if isinstance(node, ast.If) and is_for_types(node.test):
+            continue
+        yield node, parent
+        for field, below in ast.iter_fields(node):
+            if field in ("annotation", "returns", "type_params", "op", "ops", "ctx"):
+                continue
+            waiting += [
+                (one, node) for one in (below if isinstance(below, list) else [below]) if isinstance(one, ast.AST)
+            ]
+
+
+def span(node: ast.AST, starts: list[int]) -> tuple[int, int]:
+    """Return where the text of a node begins and ends; a part of an f-string is replaced with all of it."""
+    return starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
+
+
+def all_breaks(file: Path) -> dict[int, dict[str, list[dict]]]:
+    """Return the breaks of a file by line and kind."""
+    source = file.read_text(encoding="utf-8")
+    tree, raw = ast.parse(source), source.encode()
+    starts = [0, *accumulate(map(len, raw.splitlines(keepends=True)))]
+    inside = {}  # of what stands within a text with values: that text, for only it knows where it stands
+    for text in ast.walk(tree):
+        if isinstance(text, ast.JoinedStr):
+            for node in ast.walk(text):
+                inside.setdefault(node, text)
+    found: dict[int, dict[str, list[dict]]] = {}
+    for node, parent in places(tree):
+        for kind, new in changes(node, parent):
+            whole = inside.get(node, node)
+            if isinstance(whole, ast.comprehension):  # has no place of its own
+                begin, end = span(whole.iter, starts)[1], span(whole.ifs[-1], starts)[1]
+                text, line = "", whole.ifs[0].lineno
+            else:
+                text = written(new) if whole is node else written(with_change(whole, node, new))
+                (begin, end), line = span(whole, starts), whole.lineno
+            lost = raw[begin:end].count(b"\n")
+            if isinstance(whole, ast.expr):
+                text = f"({text}{lost * chr(10)})"
+            elif isinstance(whole, ast.comprehension):
+                text = lost * "\n"
+            elif lost:
+                text += lost * "\n"
+            one = {"path": str(file.relative_to(ROOT)), "line": line, "kind": kind, "begin": begin, "end": end}
+            one |= {"old": raw[begin:end].decode(), "new": text}
+            found.setdefault(line, {}).setdefault(kind, []).append(one)
+    return found
+
+
+def with_change(whole: ast.AST, node: ast.AST, new: ast.AST) -> ast.AST:
+    """Return a text with values, a node in it changed."""
+
+    class Changed(ast.NodeTransformer):
+        def visit(self, one):
+            return new if one is node else super().generic_visit(one)
+
+    memo = {id(node): node}  # the copy shares the node, by which it is found
+    return Changed().visit(deepcopy(whole, memo))
+
+
+def written(node: ast.AST) -> str:
+    return ast.unparse(ast.fix_missing_locations(node))
+
+
+def broken(source: str, one: dict) -> str:
+    """Return a file with the break."""
+    raw = source.encode()
+    assert raw[one["begin"] : one["end"]].decode() == one["old"], "the file is another one"
+    return (raw[: one["begin"]] + one["new"].encode() + raw[one["end"] :]).decode()
+
+
+def sample(seed: int, count: int) -> list[dict]:
+    """Return breaks, no two of the same line."""
+    found = {}
+    for pattern in FILES:
+        for file in sorted(ROOT.glob(pattern)):
+            found |= {(str(file), line): kinds for line, kinds in all_breaks(file).items()}
+    rng = random.Random(seed)
+    drawn: list[dict] = []
+    for place in rng.sample(sorted(found), len(found)):
+        if len(drawn) == count:
+            break
+        kinds = found[place]
+        one = rng.choice(kinds[rng.choice(sorted(kinds))])
+        if differs((ROOT / one["path"]).read_text(encoding="utf-8"), one):
+            drawn.append(one)
+    return drawn
+
+
+def differs(source: str, one: dict) -> bool:
+    """Whether a break compiles, to something else."""
+    try:
+        return ast.dump(ast.parse(broken(source, one))) != ast.dump(ast.parse(source))
+    except SyntaxError:
+        return False
+
+
+if __name__ == "__main__":
+    for one in sample(int(sys.argv[1]), int(sys.argv[2])):
+        print(json.dumps(one))
