@@ -303,6 +303,7 @@ OWN = {  # a student's own: other numbers may be as right
     "my_group",
     "my_image",
     "my_trap",
+    "order",
 }
 
 

@@ -10,10 +10,6 @@ from pathlib import Path
 import nbformat
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
-TRIANGLE = """
-z_chain = np.cosh(w01) * np.cosh(w12) * np.cosh(0.5) - np.sinh(w01) * np.sinh(w12) * np.sinh(0.5)
-z_chain *= 8 * np.cosh(b0)
-"""
 RING_TABLE = """
 def my_ring_log_z(w, b):
     W = np.roll(np.diag(w), 1, axis=1)
@@ -33,25 +29,18 @@ for k, u in enumerate(coins):
 SLIPS = {
     "00_start": {
         "made_up": [
-            ("-(", "(", "MINUS the sum"),
-            ("w02 *", "-0.5 *", "with the old w02"),
-            ("w02 *", "-0.5 *", "b0 *", "0.5 *", "before they made up"),
-            ("b0 *", "0.5 *", "with the old b0"),
-            (" + b0 * a", "", "without the bias of Ada"),
-            (" + b0 * a", " + b0", "w01 s0 s1"),
-            ("(first, second)", "((x > 0 for x in s) for s in (first, second))", "w01 s0 s1"),  # 1 and 0
-            ("a * b + b * c / 2", "a * b / 2 + b * c", "w01 s0 s1"),
-            ("w02 * a * c", "w02 * a", "w01 s0 s1"),
-            ("b0 * a", "b0 * b", "w01 s0 s1"),
-            ("b * c / 2 + w02 * a * c", "a * c / 2 + w02 * b * c", "w01 s0 s1"),
-            ("a * b + b * c / 2 + w02 * a * c", "w02 * a * b + b * c / 2 + a * c", "w01 s0 s1"),
-            ("a * b + ", "", "w01 s0 s1"),
-            ("...\nmade_up = [1.25, 1]", "multiple of 1/2"),
-            ("...\nmade_up = made_up[0]", "two energies"),
-            ("...\nmade_up = made_up[:1]", "two energies"),
-            ("{a * b:", "{-a * b:", "b * c:", "-b * c:", "a * c:", "-a * c:", "want to do the same, and do not"),
-            ("...\nside = 'Ada'", "side is"),
-            ("...\nside = 1", "put it between quotes"),
+            ("...\nmade_up = [line for line in diary if line != made_up][0]", "a unit of energy divides the counts by"),
+            ("...\nmade_up = [line for line in diary if line != made_up][2]", "a unit of energy divides the counts by"),
+            ("...\nT_diary = 1 / T_diary", "T units by e"),
+            ("np.log(", "np.log10(", "T units by e"),
+            ("...\nT_diary = 1", "T units by e"),
+            ("1 / np.log(fall(a, b))", "fall(a, b)", "T units by e"),
+            ("...\nreally = diary[made_up]", "stands in the diary"),
+            ("E[a] - E[line]", "E[line] - E[a]", "go on from there"),
+            ("diary[a] * fall", "diary[c] * fall", "go on from there"),
+            ("...\nT_diary = -T_diary", "are above 0"),
+            ("...\nmade_up = 'Ada'", "one of the four lines"),
+            ("...\nmade_up = 1", "one of the four lines"),
         ],
         "my_group": [
             ("my_group = bmlab.toy()", "four friends"),
@@ -62,18 +51,17 @@ SLIPS = {
         ],
     },
     "01_theory": {
-        "field_and_chance": [
-            ("-w01 - w12", "w01 + w12", "both are -1"),
-            ("-w01 - w12", "w01 - w12", "pull against each other"),
-            ("-w01 - w12", "abs(w01) + abs(w12)", "pull against each other"),
-            ("-w01 - w12", "-w01", "two pull"),
-            ("-w01 - w12", "-w12", "two pull"),
-            ("-w01 - w12", "-w01 - w12 + 0.5", "h1 = w01 s0"),
-            ("-2 * field_1 / T", "-2 * field_1", "chance at T = 1"),
-            ("-2 * field_1 / T", "-field_1 / T", "write -2 h / T"),
-            ("-2 * field_1 / T", "2 * field_1 / T", "a unit follows its field"),
-            ("-2 * field_1 / T", "-2 * field_1 * T", "with T ="),
-            ("1 / (1 + np.exp(-2 * field_1 / T))", "0.5 + 0.4 * np.sign(field_1)", "with T ="),
+        "field_and_heat": [
+            ("-w01 - w12", "w01 + w12", "-2 * field_1", "2 * field_1", "both are -1"),
+            ("-w01 - w12", "-abs(w01) - abs(w12)", "pull against each other"),
+            ("-w01 - w12", "-abs(w01)", "two pull"),
+            ("-w01 - w12", "-abs(w12)", "two pull"),
+            ("-w01 - w12", "-w01 - w12 - 0.25", "h1 = w01 s0"),
+            ("-2 * field_1", "-field_1", "differ by -2 h"),
+            ("np.log(3)", "np.log(4)", "three times as often, not four"),
+            ("np.log(3)", "3", "he goes on"),
+            ("...\nT_ben = 1 / T_ben", "he goes on"),
+            ("-2 * field_1", "2 * field_1", "a temperature is above 0"),
         ],
         "my_mean_slope": [
             ("2e-5", "1e-5", "is two steps"),
@@ -92,12 +80,14 @@ SLIPS = {
         ],
     },
     "02_exact_z": {
-        "z_chain": [
-            (TRIANGLE, "that is the triangle"),
-            ("z_chain = np.cosh(w01) * np.cosh(w12) * np.cosh(b0)", "each unit brings a factor 2 cosh"),
-            ("z_chain = 8 * np.cosh(w01) * np.cosh(w12)", "the bias of unit 0 is missing"),
-            ("z_chain = 8 * np.cosh(w01) * np.cosh(b0) ** 2", "unit 0 2 cosh(b0)"),
-            ("z_chain = 8 * np.exp(w01 + w12 + b0)", "no energy is below"),
+        "order": [
+            ("order = list(range(10))", "its message is over"),
+            ("order = list(range(10))[::-1]", "its message is over"),
+            ("order = sorted(range(10), key=lambda i: sum(i in pair for pair in pairs))", "its message is over"),
+            ("min(", "max(", "its message is over"),
+            ("...\norder = order[:9]", "each of the ten units once"),
+            ("...\norder = [unit + 1 for unit in order]", "each of the ten units once"),
+            ("...\norder = 5 * order[:2]", "each of the ten units once"),
         ],
         "my_ring_log_z": [
             ("np.logaddexp(*halves)", "sum(halves)", "two halves of 2.079 make 2.773"),
@@ -150,11 +140,16 @@ SLIPS = {
     },
     "03b_long_enough": {
         "draws_worth": [
-            ("draws_worth = 1000 * (1 - kept)", "the 2 before each power is lost"),
-            ("draws_worth = 1000 / (1 + 2 * kept)", "the sum goes on"),
-            ("draws_worth = 1000 * np.sqrt((1 - kept) / (1 + kept))", "no root"),
-            ("draws_worth = 1000 * (1 + kept) / (1 - kept)", "not more"),
-            ("draws_worth = 1000 * (1 - kept) / (1 + 2 * kept)", "a geometric series"),
+            ("...\ndraws_worth = 1000 * (1 - kept)", "the 2 before each power is lost"),
+            ("...\ndraws_worth = 1000 / (1 + 2 * kept)", "the sum goes on"),
+            ("...\ndraws_worth = 1000 * np.sqrt((1 - kept) / (1 + kept))", "no root"),
+            ("...\ndraws_worth = 1000 * (1 + kept) / (1 - kept)", "not more"),
+            ("...\ndraws_worth = 1000 * (1 - kept) / (1 + 2 * kept)", "a geometric series"),
+            ("...\nkeep_every = 1", "it is still"),
+            ("...\nkeep_every -= 1", "it is still"),
+            ("...\nkeep_every += 1", "too little"),
+            ("...\nkeep_every = round(np.log(0.1) / np.log(kept))", "too little"),
+            ("...\nkeep_every = 1 / keep_every", "a whole number"),
         ],
         "my_block_error": [
             (" / np.sqrt(blocks)", "", "the root of the number of blocks"),
