@@ -63,7 +63,7 @@ def strong_friends_hold_longer(seed):
 @claim("00-turn3", [0], least=1)  # the units are all alike: any order of turns is the same trial
 def six_stay_at_home(seed):
     """Take six friends, all at home, with weights of one half between them: after ten sweeps 93 % of the groups
-    are still all at home, where $p$ is 48 %."""
+    are still all at home, though $p$ is 48 %."""
     six, turns = bmlab.BoltzmannMachine(0.5 * (np.ones((6, 6)) - np.eye(6)), np.zeros(6)), np.random.default_rng(seed)
     P = sweep_matrix(six, [[i] for i in turns.permutation(6)])
     home = np.flatnonzero((bmlab.states(6) == -1).all(1))[0]
@@ -83,7 +83,7 @@ def only_differences_count():
 
 @claim("00-49", SETS, share=0.99)  # in one of them the steps are too long, and the averages swing
 def a_weight_rests_where_the_averages_agree(k):
-    """In nearly all other sets of five questions, too, all pairs are then, after 300 steps, within 0.01 of the data."""
+    """In nearly all other sets of five questions, too, all pairs are within 0.01 of the data after 300 steps."""
     return 0.01 - learned()[2][k]
 
 
