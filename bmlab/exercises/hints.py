@@ -486,14 +486,14 @@ def scaled(weights: float = 1, biases: float = 1, temperature: float = 1) -> Cal
 PARTS = {"energy": (1, 1), "weights": (1, 0), "biases": (0, 1)}
 SCALES = {"had a minus in front": -1, "were twice as large": 2, "were half as large": 0.5}
 MACHINES = {
+    "is what it should be if {} had T = 1": scaled(temperature=0),
+    "is what it should be if {} had 1/T for T": scaled(temperature=-1),
+    "is what it should be if {} had no biases": scaled(biases=0),
+    "is what it should be if {} had no weights": scaled(weights=0),
+} | {
     f"is what it should be if the {part} of {{}} {words}": scaled(*(factor**power for power in powers))
     for words, factor in SCALES.items()
     for part, powers in PARTS.items()
-} | {
-    "is what it should be if {} had 1/T for T": scaled(temperature=-1),
-    "is what it should be if {} had T = 1": scaled(temperature=0),
-    "is what it should be if {} had no biases": scaled(biases=0),
-    "is what it should be if {} had no weights": scaled(weights=0),
 }
 
 
