@@ -222,18 +222,22 @@ def test_of_the_first_slider_both_ends_and_the_middle_are_stored_of_a_second_its
     assert controls.spread(values, 2, n - 1) == [n - 1]
 
 
-def test_the_axes_keep_their_place_from_step_to_step(monkeypatch):
+def test_the_axes_keep_their_place_from_step_to_step_unless_a_label_would_be_cut(monkeypatch):
     def frame(T, ax):
-        ax.set_ylabel("long\n" * T)
+        ax.set_ylabel("long\n" * max(1, T - 1))
         ax.set_facecolor("red")
 
     def corners(stop):
         answer = request(view, monkeypatch, stops=[stop], dense=False)
-        red = (plt.imread(io.BytesIO(base64.b64decode(answer["png"])))[..., :3] == [1, 0, 0]).all(axis=2)
-        return np.argwhere(red)[[0, -1]].tolist()
+        picture = plt.imread(io.BytesIO(base64.b64decode(answer["png"])))[..., :3]
+        assert np.ptp(picture[:, 0], axis=0).max() == 0  # nothing is cut on the left
+        return np.argwhere((picture == [1, 0, 0]).all(axis=2))[[0, -1]].tolist()
 
-    view = widgets.explore(frame, T=(1, 4))
-    assert corners(0) == corners(3)
+    view = widgets.explore(frame, T=(1, 6))
+    first = corners(0)
+    assert corners(1) == first
+    wide = corners(5)
+    assert wide[0][1] > first[0][1] + 20 and wide == corners(0) == corners(3)
 
 
 @pytest.mark.parametrize("beside", ["nothing", "colour bar", "twin", "words"])

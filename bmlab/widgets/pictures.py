@@ -11,7 +11,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
 from matplotlib.patches import Circle, FancyBboxPatch, Rectangle
+from matplotlib.transforms import Bbox
 from PIL import Image
 
 from .. import plot
@@ -41,7 +43,9 @@ class Easel:
         self._canvas = FigureCanvasAgg(self._figure)
 
     def axes(self) -> Axes:
-        """Return empty axes.  The first are laid out, which takes as long as all else; the others stand there, too."""
+        """Return empty axes.  The first are laid out, which takes as long as all else; the others stand there, too,
+        unless one of their words would be cut.
+        """
         self._figure.clear()
         self._figure.set_layout_engine("none" if self._place else "constrained")
         ax = self._figure.add_axes(self._place) if self._place else self._figure.add_subplot()
@@ -53,12 +57,29 @@ class Easel:
         plot.apply_style(self._figure)
         self._figure.set_dpi(dpi)
         self._canvas.draw()
-        pixels, buffer = np.asarray(self._canvas.buffer_rgba()), BytesIO()
-        Image.fromarray(pixels).save(buffer, "png", compress_level=1)
         ax, *others = self._figure.axes
         if not others:  # axes beside a colour bar are laid out each time
-            self._place = self._place or ax.get_position(original=True).bounds
+            if self._place and self._cuts(ax):
+                self._move(ax)
+            self._place = ax.get_position(original=True).bounds
+        pixels, buffer = np.asarray(self._canvas.buffer_rgba()), BytesIO()
+        Image.fromarray(pixels).save(buffer, "png", compress_level=1)
         return base64.b64encode(buffer.getvalue()).decode()
+
+    def _cuts(self, ax):
+        """Whether words of the axes, wider than those of the pictures before, leave the paper."""
+        drawn, paper = ax.get_tightbbox(self._canvas.get_renderer()), self._figure.bbox
+        return min(drawn.x0, drawn.y0, paper.x1 - drawn.x1, paper.y1 - drawn.y1) < -1
+
+    def _move(self, ax):
+        """Lay out the axes again, within their place until now, so that earlier pictures fit, too."""
+        ax.set_subplotspec(GridSpec(1, 1, self._figure)[0])
+        self._figure.set_layout_engine("constrained")
+        self._canvas.draw()
+        room = Bbox.intersection(Bbox.from_bounds(*self._place), ax.get_position(original=True))
+        self._figure.set_layout_engine("none")
+        ax.set_position(room or self._place)
+        self._canvas.draw()
 
 
 def subplots(rows: int, columns: int, width: float, height: float) -> tuple[Figure, np.ndarray]:
