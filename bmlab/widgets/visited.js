@@ -7,7 +7,11 @@ function mount(model, el) {
   const Z = weights.reduce((a, b) => a + b), s = new Array(n), seen = new Map();
   let turns = 0, unit = n - 1, due = 0, rate = 2, most = 40;
 
-  const { svg, units } = graph(model.get("drawn"), colours, (i) => { s[i] = -s[i]; show(); });
+  const { svg, units } = graph(model.get("drawn"), colours, (i) => {
+    s[i] = -s[i];
+    story.textContent = `You turned ${names[i]} over: the walk goes on from there, and a turn adds what is new.`;
+    show();
+  });
 
   // Turns across, the sum upwards, as in visited.py: a block for each state, from the turn of its first visit on
   const FROM = 34, WIDE = 300, FLOOR = 270, TALL = 220, scale = TALL / Z;
