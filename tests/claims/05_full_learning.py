@@ -180,15 +180,26 @@ def maximum_likelihood_gains_little(seed):
     return 1.1 - rule / most
 
 
-@claim("only-visible")  # twenty draws of 70 animals a trial, and no draw twice
+def gain(seed, penalty, draws):
+    """By how much maximum likelihood is ahead on unseen animals, on average: draws of 70, and no draw twice."""
+    gains = []
+    for draw in range(draws):
+        seen, others = np.split(np.random.default_rng([seed, draw]).permutation(ANIMALS), [70])
+        most = bmlab.maximize(blank(15), seen, penalty=penalty, tolerance=1e-4).model
+        gains.append(score(most, others) - score(bmlab.pseudolikelihood(seen, penalty=penalty).model, others))
+    return np.mean(gains)
+
+
+@claim("only-visible")
 def in_nats_it_gains(seed):
     """**On unseen animals maximum likelihood is a little better than pseudolikelihood, by some 0.07 nats.**"""
-    gains = []
-    for draw in range(20):
-        seen, others = np.split(np.random.default_rng([seed, draw]).permutation(ANIMALS), [70])
-        most = bmlab.maximize(blank(15), seen, penalty=PENALTY, tolerance=1e-4).model
-        gains.append(score(most, others) - score(bmlab.pseudolikelihood(seen, penalty=PENALTY).model, others))
-    return 0.06 - abs(np.mean(gains) - 0.07)
+    return 0.06 - abs(gain(seed, PENALTY, 20) - 0.07)
+
+
+@claim("only-visible", share=0.9)  # of ten draws of 70 animals each
+def at_other_penalties_too(seed):
+    """With penalties of 0.003 and 0.06 it is mostly ahead, too."""
+    return min(gain(seed, penalty, 10) for penalty in (0.003, 0.06))
 
 
 @claim("05-97")  # at the summit, less than nine tenths of it, along the exact ones

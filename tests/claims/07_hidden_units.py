@@ -234,7 +234,8 @@ def tables(seed):
 
 @claim("07-deterministic")  # zoo and votes, six to nine of their columns, two to four hidden units
 def good_enough_where_held(seed):
-    """Mean field is good enough for the clamped phase, and not for both."""
+    """Mean field is good enough for the clamped phase: after 300 steps it has cost less than 0.02 nats a row there,
+    and in both phases more."""
     rows, hidden = tables(seed)
     n = rows.shape[1] + hidden
     W = bmlab.symmetric(np.random.default_rng([seed, 1]).normal(scale=0.1, size=(n, n)))
