@@ -50,11 +50,59 @@ def test_every_claim_was_tried_and_kept():
             assert int(row["held"]) >= claim.share * trials, name
 
 
-def test_what_was_read_back_names_claims():
+def test_each_claim_was_read_back_as_it_stands():
+    """A script that has changed is read again without its sentence, a sentence that has changed compared again."""
     with open(referee.HERE / "read_back.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert [row["claim"] for row in rows] == [name for name in CLAIMS if name in {row["claim"] for row in rows}]
-    assert rows and all(row["reads"] and row["says"] in ("same", "less", "other", "cannot fail") for row in rows)
+    assert [row["claim"] for row in rows] == TRIED
+    assert all(row["reads"] and row["says"] in ("same", "less", "other", "cannot fail") for row in rows)
+    now = [(row["claim"], *referee.digests(CLAIMS[row["claim"]])) for row in rows]
+    then = {(row["claim"], row["script"], row["sentence"]) for row in rows}
+    changed = [row for row in now if row not in then]
+    assert not changed, "once these are read again, or their sentence compared, give them these digests"
+
+
+NOTEBOOK = """
+from other import double as twice
+LIMIT = 3
+
+
+@claim("a", range(3))
+def f(seed):
+    "One sentence."
+    return twice(seed) < LIMIT
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changes"),
+    [
+        ('"a"', '"b"', False),
+        ("twice(seed) < LIMIT", "twice( seed) < LIMIT  # or not", False),
+        ('    "One sentence."\n', "", False),
+        ("twice(seed)", "twice(-seed)", True),
+        ("range(3)", "range(4)", True),
+        ("LIMIT = 3", "LIMIT = 4", True),
+        ("return 2 * x", "return 3 * x", True),
+        ("it doubles", "it does", False),
+    ],
+)
+def test_a_digest_is_of_what_is_measured(tmp_path, monkeypatch, old, new, changes):
+    def digests(folder, *change):
+        folder.mkdir()
+        (folder / "notebook.py").write_text(NOTEBOOK.replace(*change))
+        (folder / "other.py").write_text('def double(x):\n    "it doubles"\n    return 2 * x\n'.replace(*change))
+        monkeypatch.setattr(referee, "HERE", folder)
+        return referee.digests(CLAIMS[FIRST[0]]._replace(notebook="notebook", trials=f))
+
+    def f():
+        """The sentence."""
+
+    before, after = digests(tmp_path / "before", "", ""), digests(tmp_path / "after", old, new)
+    assert (before[0] != after[0]) == changes and before[1] == after[1]
+    f.__doc__ = "Another sentence."
+    said = digests(tmp_path / "said", "", "")
+    assert said[0] == before[0] and said[1] != before[1]
 
 
 def test_a_claim_that_may_lose_a_trial_says_so():

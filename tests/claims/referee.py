@@ -17,6 +17,7 @@ the trials; its 95 % interval is by order statistics, which assumes nothing of t
 import argparse
 import ast
 import csv
+import hashlib
 import os
 import re
 import sys
@@ -183,6 +184,48 @@ def blind(notebook: str) -> str:
             for mark in marks:
                 mark.args[0] = ast.Constant("its cell")
     return re.sub(r"\b(" + "|".join(new or ["$"]) + r")\b", lambda name: new[name[0]], ast.unparse(tree))
+
+
+@cache
+def definitions(path: Path) -> dict[str, tuple[str, list[tuple[Path, str]]]]:
+    """Return the code behind each name at the top of a file, and the names that it uses, with their files.
+
+    Docstrings, comments, spaces and the cells of claims are no part of the code.  A name imported from a file beside
+    this one leads there.
+    """
+    text, found = path.read_text("utf-8"), {}
+    lines = [re.sub(r"(^|\s)#.*", "", line) for line in text.splitlines()]
+    for node in ast.parse(text).body:
+        uses = [(path, one.id) for one in ast.walk(node) if isinstance(one, ast.Name)]
+        if isinstance(node, ast.ImportFrom):
+            beside = path.with_name(f"{node.module}.py")
+            found |= {one.asname or one.name: ("", [(beside, one.name)]) for one in node.names if beside.exists()}
+        elif isinstance(node, ast.FunctionDef):
+            marks = ["".join(lines[mark.lineno - 1 : mark.end_lineno]) for mark in node.decorator_list]
+            body = node.body[ast.get_docstring(node) is not None :]
+            code = [re.sub(r'claim\(\s*".*?"', "", mark) for mark in marks] + [ast.unparse(node.args)]
+            code += lines[body[0].lineno - 1 : node.end_lineno] if body else []
+            found[node.name] = "".join("".join(code).split()), uses
+        else:
+            made = [one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+            found |= dict.fromkeys(made, ("".join("".join(lines[node.lineno - 1 : node.end_lineno]).split()), uses))
+    return found
+
+
+def digests(one: Claim) -> tuple[str, str]:
+    """Return a short digest of a claim's script, with its helpers here and in judges.py, and one of its sentence.
+
+    read_back.csv has both: a script that has changed must be read again, a sentence be compared again.
+    """
+    left, found = [(HERE / f"{one.notebook}.py", one.trials.__name__)], {}
+    while left:
+        path, name = left.pop()
+        if (path, name) not in found and name in definitions(path):
+            found[path, name], uses = definitions(path)[name]
+            left += uses
+    parts = "\n".join(sorted(found.values())), one.sentence
+    script, sentence = (hashlib.sha256(part.encode()).hexdigest()[:8] for part in parts)
+    return script, sentence
 
 
 def main() -> None:
