@@ -53,7 +53,7 @@ def numbers(*values):
 
 def layout(figure):
     """Return (what it is, its numbers) of each thing in a figure, in the order in which they were drawn."""
-    found = []
+    found = [("figure", numbers(figure.get_size_inches()))]
     for k, ax in enumerate(figure.axes):
         found.append((f"axes {k}", numbers(ax.get_xlim(), ax.get_ylim())))
         fixed = [axis for axis in (ax.xaxis, ax.yaxis) if isinstance(axis.get_major_locator(), FixedLocator)]
