@@ -52,6 +52,7 @@ for model in (bmlab.medium(), bmlab.ising((4, 4))):
     for n_chains in (2, 100):
         bmlab.gibbs(model, rng=numpy.random.default_rng(0), n_chains=n_chains, burn_in=0, n_sweeps=9, backend="numba")
     bmlab.mean_field(model.at(9.0)), bmlab.bethe(model.at(9.0))
+bmlab.temper(bmlab.medium(), rng=0, n_ladders=20, n_sweeps=100)
 matplotlib.pyplot.figure().canvas.draw()
 """
 
