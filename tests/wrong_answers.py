@@ -145,6 +145,7 @@ SLIPS = {
             ("...\ndraws_worth = 1000 * np.sqrt((1 - kept) / (1 + kept))", "no root"),
             ("...\ndraws_worth = 1000 * (1 + kept) / (1 - kept)", "not more"),
             ("...\ndraws_worth = 1000 * (1 - kept) / (1 + 2 * kept)", "a geometric series"),
+            ("...\ndraws_worth = -500 * np.log(kept)", "near: that is an integral"),
             ("...\nkeep_every = 1", "it is still"),
             ("...\nkeep_every -= 1", "it is still"),
             ("...\nkeep_every += 1", "too little"),
