@@ -363,7 +363,7 @@ def _why_left_out(name, column, answers, values):
     if kind in "mM":
         what = "is a time"
     elif different and all(float(a).is_integer() for a in values):
-        what, advice = "is a different whole number in every row", f"leave it out where it is an id, or {advice}"
+        what, advice = "is a different whole number in every row", f"leave it out if it is an id, or {advice}"
     return f"{name!r} {what}; {advice}: {_halves(name, column, answers, known, values, has_order)}"
 
 

@@ -236,7 +236,7 @@ def test_what_is_advised_leaves_as_many_cells_empty_as_there_were(seed):
     ("cells", "sentence"),
     [
         (["Ann", "Bob", "Cem", None], "'x' is different in every row, as a name or an id is; leave it out"),
-        ([7, 9, 8], "'x' is a different whole number in every row; leave it out where it is an id, or cut it in two: "),
+        ([7, 9, 8], "'x' is a different whole number in every row; leave it out if it is an id, or cut it in two: "),
         (pd.to_datetime(["2026-01-01", "2026-01-02", "2026-01-09"]), "'x' is a time; cut it in two: "),
         (["2026-01-01", "2026-01-02", "2026-01-09"], "'x' holds times as words; make them times: "),
         (["3", "4", "11", "?"], "'x' holds numbers as words; make them numbers: "),
