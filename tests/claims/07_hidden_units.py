@@ -232,7 +232,7 @@ def tables(seed):
     return table[:, rng.choice(table.shape[1], 6 + seed % 4, replace=False)], 2 + seed % 3
 
 
-@claim("07-deterministic")  # zoo and votes, six to nine of their columns, two to four hidden units
+@claim("07-both-m")  # zoo and votes, six to nine of their columns, two to four hidden units
 def good_enough_where_held(seed):
     """Mean field is good enough for the clamped phase: after 300 steps it has cost less than 0.02 nats a row there,
     and in both phases more."""
