@@ -435,7 +435,6 @@ def writing(function, before=True):
 @pytest.mark.parametrize("name, function", [
     ("01_theory", "my_mean_slope"), ("01_theory", "my_formula"), ("02_exact_z", "my_ring_log_z"),
     ("03c_z_from_samples", "my_weight_ess"), ("05_full_learning", "my_pl_gradient"),
-    ("10_attention_and_diffusion", "my_score_matching"),
 ])  # fmt: skip
 def test_who_writes_into_an_argument_is_told_so(name, function, before, copy):
     cell, test = answer_cells(nbformat.read(BY_NAME[name], 4))[function]

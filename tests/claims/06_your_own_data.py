@@ -160,7 +160,7 @@ def valleys_are_a_hint(seed):
 
 @claim("06-46")  # no weights in the law that draws: not a hundredth of a nat less; on the House's votes two tenths
 def clearly_less_surprised(seed):
-    """The weights are worth something where the machine is clearly less surprised than the majority."""
+    """The weights are worth something if the machine is clearly less surprised than the majority."""
     rng = np.random.default_rng(seed)
     untied = np.where(rng.random((435, 16)) < rng.uniform(0.2, 0.8, size=16), 1.0, -1.0)
     gains = []
