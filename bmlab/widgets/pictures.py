@@ -60,7 +60,7 @@ class Easel:
         ax, *others = self._figure.axes
         if not others:  # axes beside a colour bar are laid out each time
             if self._place and self._cuts(ax):
-                self._move(ax)
+                self._move(ax, self._place)
             self._place = ax.get_position(original=True).bounds
         pixels, buffer = np.asarray(self._canvas.buffer_rgba()), BytesIO()
         Image.fromarray(pixels).save(buffer, "png", compress_level=1)
@@ -71,14 +71,14 @@ class Easel:
         drawn, paper = ax.get_tightbbox(self._canvas.get_renderer()), self._figure.bbox
         return min(drawn.x0, drawn.y0, paper.x1 - drawn.x1, paper.y1 - drawn.y1) < -1
 
-    def _move(self, ax):
+    def _move(self, ax, place):
         """Lay out the axes again, within their place until now, so that earlier pictures fit, too."""
         ax.set_subplotspec(GridSpec(1, 1, self._figure)[0])
         self._figure.set_layout_engine("constrained")
         self._canvas.draw()
-        room = Bbox.intersection(Bbox.from_bounds(*self._place), ax.get_position(original=True))
+        room = Bbox.intersection(Bbox.from_bounds(*place), ax.get_position(original=True))
         self._figure.set_layout_engine("none")
-        ax.set_position(room or self._place)
+        ax.set_position(room or place)
         self._canvas.draw()
 
 

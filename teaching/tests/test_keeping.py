@@ -77,7 +77,8 @@ def test_a_value_is_kept_that_takes_long_with_all_that_leads_to_it(monkeypatch, 
 
     box = SimpleNamespace(request=lambda run=(), keep=(): answer(keep) if keep else None, close=lambda: None)
     monkeypatch.setattr(keeping, "Sandbox", lambda *given: box)
-    found = keeping.kept_of(SimpleNamespace(tables=[], story={*story}), story, Limits())
+    about: Any = SimpleNamespace(tables=[], story={*story})
+    found = keeping.kept_of(about, story, Limits())
     names = {name for values in found.values() for name in values}
     assert names == ({"rows", "machine"} if kept == 2 else {"machine"} if kept else {*seconds})
 
