@@ -125,7 +125,7 @@ def test_show_is_that_of_pyplot_outside_a_notebook(ax, monkeypatch):
 
 def test_a_picture_that_a_notebook_has_shown_is_closed_and_not_shown_again(ax, monkeypatch):
     shown = []
-    monkeypatch.setattr(plt, "get_backend", lambda: "module://matplotlib_inline.backend_inline")
+    monkeypatch.setattr(plt, "get_backend", lambda: "inline")
     monkeypatch.setattr("IPython.display.display", lambda data, **about: shown.append(data))
     plot.show("An empty frame.")
     assert len(shown) == 1 and plt.get_fignums() == []
