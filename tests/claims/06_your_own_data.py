@@ -79,7 +79,7 @@ def empty_rows_are_penalty(seed):
 @claim("06-17")  # four fifths of it, at least, are left if the direct weight is taken away
 def a_correlation_without_a_weight(seed):
     """tied to the same third ones, such as aid to El Salvador, and these carry at least four fifths of the
-    correlation"""
+    correlation, in 20 such draws."""
     table, _, model = again(seed)
     both = ~np.isnan(table[:, [FREEZE, CONTRAS]]).any(axis=1)
     correlation = np.corrcoef(table[both][:, [FREEZE, CONTRAS]].T)[0, 1]
@@ -93,7 +93,8 @@ def a_correlation_without_a_weight(seed):
 
 @claim("06-17", share=0.9)
 def within_its_error_bar(seed):
-    """Draw the members again, with replacement, and the weight is nearly always within two errors of this one."""
+    """Draw the members again, with replacement, and the weight is nearly always within two errors of this one (in 19
+    of 20 draws)."""
     model, error = the_house()
     moved = again(seed)[2].weights[FREEZE, CONTRAS] - model.weights[FREEZE, CONTRAS]
     return 2 * error - abs(moved)
@@ -216,7 +217,7 @@ def they_crossed(seed):
 @claim("06-33")
 def a_fifth_a_quarter_a_half(seed):
     """The machine errs on about a fifth of the hidden votes, the party line on about a quarter, the majority on nearly
-    half (each within six in a hundred, whichever votes are hidden)."""
+    half (each within six in a hundred in 20 other hidings)."""
     guesses, truth = judged(seed)
     errors = [np.mean(guess * truth <= 0) for guess in guesses]
     return 0.06 - np.abs(np.subtract(errors, (0.2, 0.25, 0.45))).max(), seed
@@ -244,7 +245,7 @@ def regression(rows, k, penalty=0.1):
 
 @claim("06-33")  # with the penalty of the machine
 def regressions_do_as_well(seed):
-    """their errors differ by less than two in a hundred."""
+    """in 20 other hidings their errors differ by less than two in a hundred."""
     (seen, cells), ((machine, *_), truth) = hidden(seed), judged(seed)
     alone = np.column_stack([regression(seen, k) for k in range(16)])[cells]
     errors = [np.mean(guess * truth <= 0) for guess in (machine, alone)]

@@ -153,7 +153,8 @@ def encoders(spoilt, penalty=0.0, starts=400, steps=801):
 
 @claim("07-90", [0], least=1)  # one lot of 60 starts, on the one table of this machine
 def most_are_on_lower_summits(_):
-    """Some more do if the climb goes on twenty times as long; most of the others are still lower then."""
+    """Of 60 starts some more do if the climb goes on twenty times as long. Most that had failed also end with a lower
+    $L$."""
     early, _, _ = encoders(False, starts=60)
     late, value, _ = encoders(False, starts=60, steps=16_001)
     more, lower = (late == 4).sum() - (early == 4).sum(), value < np.median(value[late == 4]) - 0.1
@@ -170,7 +171,7 @@ def spoilt_patterns_guide(group):
 @claim("07-90", GROUPS)
 def small_weights_do_not_explain_it(group):
     """with a penalty of 0.1, clean patterns end with smaller weights than spoilt ones, and still find four codes less
-    often."""
+    often, in 20 groups of starts."""
     (clean, _, small), (spoilt, _, large) = encoders(False, 0.1), encoders(True)
     smaller = np.median(large[group]) - np.median(small[group])
     return min(smaller, np.mean(spoilt[group] == 4) - np.mean(clean[group] == 4))

@@ -103,8 +103,8 @@ def nearest(images, labels, form):
 
 @claim("09-forms-m")  # a form is known by its writing, and less well if it is cut in the wrong places
 def forms_are_hands(seed):
-    """A form is known by its writing: the image most like a digit is on the same form twice as often as by chance, or
-    more."""
+    """A digit's nearest image of the same kind is on its own form at least twice as often as by chance (in 20 samples
+    of the thousand)."""
     some = np.random.default_rng(seed).choice(1000, 800, replace=False)
     cuts = FORM, np.roll(FORM, 30 + 60 * (seed % 2))
     right, moved = (nearest(TRAIN[some], LABELS[some], cut[some]) for cut in cuts)
@@ -113,7 +113,8 @@ def forms_are_hands(seed):
 
 @claim("09-43", share=0.9, least=15)  # learnt from four forms, the other four read, and the reverse: 15 such halves
 def couplings_and_copies_help(seed):
-    """Couplings beat the coins. The copies mostly help a little more, and we keep them."""
+    """Couplings beat the coins. The copies mostly help a little more, as other cuts of the forms show, and we
+    keep them."""
     four = np.isin(FORM, np.random.default_rng(seed).permutation(8)[:4])
     again = partial(recipe, rng=seed)
     ways = (independent, TRAIN), (again, TRAIN), (again, SHEETS)
@@ -202,7 +203,8 @@ def many_pass_upside_down(fold, seed):
 
 @claim("09-strange-m", FOLDS)  # held-out images
 def strokes_in_a_wrong_order_are_not(fold, seed):
-    """Of images joined from the upper half of one digit and the lower half of another, more than half pass."""
+    """Of images joined from the upper half of one digit and the lower half of another, more than half pass in
+    each of these trials."""
     images, labels = TRAIN[HELD[fold]], LABELS[HELD[fold]]
     other = np.random.default_rng([fold, seed]).permutation(len(images))
     joined = np.hstack([images[:, :32], images[other, 32:]])[labels != labels[other]]
@@ -229,7 +231,7 @@ def hidden_units_are_level(fold, seed):
 @claim("09-87", FOLDS, share=0.9)
 def completions_are_a_little_better(fold, seed):
     """The machine gets 12.7 % of the covered pixels wrong, independent pixels 14.0 %: a little better (so on nearly all
-    other sets of images), and on some digits worse."""
+    of 20 other sets of images), and on some digits worse."""
     machines, alone = chains(fold, seed)[0], independent(TRAIN, ~HELD[fold])[0]
     some, off = np.flatnonzero(HELD[fold])[np.random.default_rng(seed).choice(200, 100, replace=False)], []
     for image, k in zip(TRAIN[some], LABELS[some], strict=True):
@@ -241,7 +243,8 @@ def completions_are_a_little_better(fold, seed):
 
 @claim("09-93")
 def neatly_centred(seed):
-    """The digits come neatly centred: moved by one pixel (exercise 3), more than twice as many are misread."""
+    """The digits come neatly centred: moved by one pixel (exercise 3), more than twice as many are misread, in each of
+    20 cuts of the thousand."""
     rows = halves(seed)
     reader, aside = closed_form(TRAIN, rows), np.roll(TRAIN.reshape(-1, 8, 8), 1, axis=2).reshape(-1, 64)
     return (wrong(*reader, ~rows, aside) - 2 * wrong(*reader, ~rows)) / (~rows).sum(), seed

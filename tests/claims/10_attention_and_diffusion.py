@@ -60,8 +60,8 @@ def random_patterns_come_back(seed):
 
 @claim("10-11", share=0.9)  # whichever digits are stored: more than with their margins
 def margins_make_the_blend(seed):
-    """Without the pixels that are white in all five, all five come back (of nearly all other fives more than with
-    them)."""
+    """Without the pixels that are white in all five, all five come back (of nearly all of 20 other fives more
+    than with them)."""
     five = IMAGES[:5] if seed == 0 else IMAGES[np.random.default_rng(seed).choice(1000, 5, replace=False)]
     inner = (five > 0).any(axis=0)
     without = recalled(bmlab.hopfield(five[:, inner]), five[:, inner], SEEN[inner])
@@ -70,8 +70,8 @@ def margins_make_the_blend(seed):
 
 @claim("10-better-m", share=0.9)  # whichever digits are stored: most of five, next to none of forty
 def the_projection_rule(seed):
-    """the projection rule restores all five, but none of forty (of other digits nearly always most of five, and hardly
-    any of forty)."""
+    """the projection rule restores all five, but none of forty (of 20 other sets, nearly always most of five, and
+    hardly any of forty)."""
     some = IMAGES[np.random.default_rng(seed).choice(1000, 40, replace=False)]
     five, forty = (recalled(projection(x), x) for x in (some[:5], some))
     return min(five - 2.5, 4.5 - forty), seed
@@ -190,7 +190,7 @@ def drawings(seed, *grid):
 
 @claim("10-43")  # by their squared errors, at each level of noise below 0.15
 def better_on_new_points(seed):
-    """But when little noise is left, it is the better one for *new* points of the curve."""
+    """But when little noise is left, it is the better one for *new* points of the curve, in each of 20 tries."""
     points, _, learnt = lesson(seed)
     rng = np.random.default_rng([seed, 1])
     new = eight(rng.uniform(0, 2 * np.pi, 2000))
