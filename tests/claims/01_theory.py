@@ -111,7 +111,7 @@ def patterns_one_by_one(seed):
     return wrong - 1e3 * right
 
 
-@claim("01-rule")  # three visible units, without and with a hidden one; some are not correlated, and rest
+@claim("01-53")  # three visible units, without and with a hidden one; some are not correlated, and rest
 def hebb_alone_never_stops(seed):
     """Hebb alone would never stop: each correlation would move its weight for ever."""
     rng, n = np.random.default_rng(seed), 3 + seed % 2
@@ -151,7 +151,10 @@ def it_has_arrived(seed):
     return 1e-3 - abs(pattern_law(early)[0, ~POSSIBLE].sum() - pattern_law(late)[0, ~POSSIBLE].sum()), seed
 
 
-@proved("01-summit", "The second derivative of L along any direction is minus a variance over T^2, never positive.")
+@proved(
+    "01-summit",
+    "The second derivative of L along a direction is minus a variance over T^2, of no constant: negative if p > 0.",
+)
 def one_summit_no_traps():
     """so $L$ curves down everywhere: one summit, no traps"""
 

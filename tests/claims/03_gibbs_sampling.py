@@ -36,7 +36,7 @@ def comes_to_p():
     "Two independent walks meet in a sweep with chance delta or more; coupled, apart with (1 - delta)^k at most.",
 )
 def no_longer_apart():
-    """After $k$ sweeps they are still apart with a probability of at most $(1 - \\delta)^k$"""
+    """$k$ times in a row, of at most $(1 - \\delta)^k$"""
 
 
 @claim("03-32")  # weights and biases divided by ten: less than 10 % in the wrong place
@@ -142,7 +142,7 @@ def the_energy_is_not_minimised(seed):
 
 @claim("03-visited-read", product(range(10), (12, 20), (0, 1)))  # at T = 0.01, against 0.3
 def the_coldest_walks_end_higher(seed, n, walk):
-    """Walks at $T = 0.01$ freeze in valleys, and on average end *higher* than at 0.3 (03b)."""
+    """Walks at $T = 0.01$ freeze in valleys, and on average end *higher* than at 0.3."""
     walks = [glass(n, seed, T) for T in (0.01, 0.3)]
     frozen, cold = (bmlab.visited(model, rng=walk, n_sweeps=1000).state for model in walks)
     return (walks[0].energy(frozen) - walks[0].energy(cold).mean()).mean()

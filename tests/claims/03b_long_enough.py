@@ -3,7 +3,7 @@
 from functools import partial
 
 import numpy as np
-from judges import couples, crowd, glass, golf_course, log_ways, ring, sweep_matrix
+from judges import couples, crowd, glass, log_ways, ring, sweep_matrix
 from referee import claim, proved
 from scipy.special import softmax
 
@@ -18,17 +18,6 @@ def memory_of_a_pair():
 @proved("03b-cold-a", "tanh^2(w/T) = 1 - 4 e^(-2w/T) + ..., so the time -1 / log tanh^2(w/T) grows like e^(2w/T) / 4.")
 def exponential_in_the_cold():
     """so the time grows like $e^{2w/T}$: it is an *exponential* of $1/T$"""
-
-
-@claim("03b-cold-a")  # the hole has most of the probability
-def no_energy_in_the_way(seed):
-    """If the good state is a hole in a wide flat golf course, no energy barrier is in the way, and yet the walk does
-    not find it"""
-    n = 12 + seed % 4
-    course = golf_course(n, depth=1 + seed / 20)
-    start = np.append(np.random.default_rng(seed).choice([-1.0, 1.0], size=(20, n)), -np.ones((20, 1)), axis=1)
-    found = bmlab.gibbs(course, rng=seed, start=start, burn_in=0, n_sweeps=100).mean[n]
-    return bmlab.exact(course).mean[n] - found - 0.5
 
 
 def covered(seed):
@@ -73,17 +62,19 @@ def a_mode_that_no_chain_has_found():
 
 @claim("03-64")  # without the field in the first 20 sweeps hardly more chains fall the other way
 def the_field_hardly_counts(seed):
-    """A chain falls to one side within a few sweeps, when the small bias hardly counts yet, and stays there."""
-    rng, share = np.random.default_rng(seed), []
+    """Most chains fall to one side within five sweeps, when the small bias hardly counts yet, and stay there."""
+    rng, share, fallen = np.random.default_rng(seed), [], []
     for field in (0.05, 0):
         s = rng.choice([-1.0, 1.0], size=(2000, 16))
-        for _ in range(20):
+        for sweeps in range(20):
+            if sweeps == 5:
+                fallen.append((abs(s.mean(axis=1)) > 0.75).mean())
             s = bmlab.sweep(bmlab.ising((4, 4), field=field), s, rng.random(s.shape))
         early = s.sum(axis=1) > 0
         for _ in range(200):
             s = bmlab.sweep(bmlab.ising((4, 4), field=0.05), s, rng.random(s.shape))
         share.append(((s.sum(axis=1) > 0).mean(), (early == (s.sum(axis=1) > 0)).mean()))
-    return min(0.1 - abs(share[0][0] - share[1][0]), share[0][1] - 0.95), seed
+    return min(0.1 - abs(share[0][0] - share[1][0]), share[0][1] - 0.95, fallen[0] - 0.9), seed
 
 
 @claim("03b-trips")  # of replicas back from the top fewer than three times as many are up as down, drawn independently
