@@ -217,7 +217,7 @@ def they_crossed(seed):
 @claim("06-33")
 def a_fifth_a_quarter_a_half(seed):
     """The machine errs on about a fifth of the hidden votes, the party line on about a quarter, the majority on nearly
-    half (each within six in a hundred in 20 other hidings)."""
+    half (each within six in a hundred in 20 hidings)."""
     guesses, truth = judged(seed)
     errors = [np.mean(guess * truth <= 0) for guess in guesses]
     return 0.06 - np.abs(np.subtract(errors, (0.2, 0.25, 0.45))).max(), seed
@@ -245,7 +245,7 @@ def regression(rows, k, penalty=0.1):
 
 @claim("06-33")  # with the penalty of the machine
 def regressions_do_as_well(seed):
-    """in 20 other hidings their errors differ by less than two in a hundred."""
+    """in 20 hidings their errors differ by less than two in a hundred."""
     (seen, cells), ((machine, *_), truth) = hidden(seed), judged(seed)
     alone = np.column_stack([regression(seen, k) for k in range(16)])[cells]
     errors = [np.mean(guess * truth <= 0) for guess in (machine, alone)]

@@ -60,8 +60,8 @@ def random_patterns_come_back(seed):
 
 @claim("10-11", share=0.9)  # whichever digits are stored: more than with their margins
 def margins_make_the_blend(seed):
-    """Without the pixels that are white in all five, all five come back (of nearly all of 20 other fives more
-    than with them)."""
+    """Without the pixels that are white in all five, all five come back (of nearly all other fives that were
+    tried, more than with them)."""
     five = IMAGES[:5] if seed == 0 else IMAGES[np.random.default_rng(seed).choice(1000, 5, replace=False)]
     inner = (five > 0).any(axis=0)
     without = recalled(bmlab.hopfield(five[:, inner]), five[:, inner], SEEN[inner])
