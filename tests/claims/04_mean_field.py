@@ -165,8 +165,8 @@ def below_three_tenths(k):
 
 @claim("04-89", (*range(6, 41), *AWKWARD))  # couples, in fewer than six it is below 0.030; and what they are worse than
 def many_couples_are_the_worst(case):
-    """Of all that was tried, many couples with biases near a half err most: 0.032, since every product of two means is
-    off, too."""
+    """Of all that was tried, a machine of many couples with biases near a half errs most, 0.032: its means are off,
+    hence every pair."""
     k = case if isinstance(case, int) else 40
     many = missed(scaled(couples(k), np.full(2 * k, 0.52), 0.3))
     return 0.0025 - abs(0.032 - many) if isinstance(case, int) else many - missed(case)

@@ -33,7 +33,7 @@ def it_believes_it_has_arrived(seed):
 
 @claim("05-71")
 def the_radius_is_near_one(seed):
-    """That of mean field's machine is near 1 after 400 steps; the summit has 2.74."""
+    """That of mean field's machine is near 1; the summit has 2.74."""
     at_rest, at_top = radius(by_mean_field(table(seed, 15)).model), radius(summit(table(seed, 15)))
     return min(0.4 - abs(at_rest - 1), at_top - at_rest - 1)
 
@@ -68,8 +68,7 @@ def inverted(data):
 
 @claim("05-inverse-read")  # judged on the table itself, and on the animals that it did not draw
 def one_inverse_is_nearer(seed):
-    """**One inverse comes nearer to the summit than the loop, in nats and in weights.** (Whatever the loop's penalty,
-    from 0 to 0.1.)"""
+    """**One inverse comes nearer to the summit than the loop, in nats and in weights.**"""
     drawn = np.random.default_rng([seed, 2]).permutation(101)
     seen, unseen = ANIMALS[drawn[:70]], ANIMALS[drawn[70:]]
     top_of_it, inverse = summit(seen), inverted(seen)
@@ -141,7 +140,7 @@ def more_time_buys_nothing(seed):
 @claim("05-raced")  # other tables, glasses and temperatures of ties; mean field from five starts, 100 sweeps
 def each_is_nearest_somewhere(seed):
     """**On the ties mean field is nearer than the states visited; on the animals and in the glass
-    they are nearer, until brute force is through.**"""
+    the states visited are nearer, until brute force is through.**"""
     margins = []
     for machine in summit(table(seed, 15)), glass(20, seed, 0.3):
         true, product = bmlab.exact(machine), bmlab.mean_field(machine, starts=5)
