@@ -126,7 +126,13 @@ def test_the_climb_stands_at_the_numbers_of_its_steps_and_has_its_ends_written(a
     values = [step.log_likelihood.value for step in steps]
     assert np.allclose(line.get_xydata(), np.column_stack([range(3, 8), values]))
     assert np.allclose(ends.get_xydata(), [[3, values[0]], [7, values[-1]]])
-    assert [panel.get_title(loc="left") for panel in axes] == ["Before", "After", "The climb"]
+    apart = [
+        max(abs(np.triu(step.clamped.corr - step.free.corr, 1)).max(), abs(step.clamped.mean - step.free.mean).max())
+        for step in (steps[0], steps[-1])
+    ]
+    said = [f"Before: {apart[0]:.3f} apart", f"After: {apart[1]:.3f} apart"]
+    said.append(f"L climbs by {values[-1] - values[0]:.2f}")
+    assert [panel.get_title(loc="left") for panel in axes] == said
     assert {"step 3"} <= {t.get_text() for t in axes[0].texts} and {"step 7"} <= {t.get_text() for t in axes[1].texts}
     for panel, step in zip(axes, (steps[0], steps[-1]), strict=False):
         marks = {c.get_label(): c.lines[0].get_xydata() for c in panel.containers}

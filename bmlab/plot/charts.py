@@ -153,7 +153,8 @@ def learning(steps: Sequence[Step], ax: Any, what: str = "log_likelihood", pair:
         row = [spec.rowspan if (spec := panel.get_subplotspec()) else None for panel in panels]
         curve.set(ylabel="", yticks=[], box_aspect=1 if row[0] == row[2] else None)
         curve.margins(0.1, 0.15)
-        headline(curve, "The fall" if what == "mismatch" else "The climb", quantity)
+        found = f"It falls to {values[-1]:.3f}" if what == "mismatch" else f"L climbs by {values[-1] - values[0]:.2f}"
+        headline(curve, found, quantity)
     return ax
 
 
@@ -165,7 +166,7 @@ def _before_and_after(steps, panels, pair):
     for panel, step, when in zip(panels, (steps[0], steps[-1]), ("Before", "After"), strict=True):
         moments(step.clamped, step.free, panel, pair=(i, j), named=f"{names[i]}, {names[j]}")
         panel.set(xlabel="awake (data)", ylabel="asleep (dreams)")
-        headline(panel, when, f"step {step.optimizer.number}")
+        headline(panel, f"{when}: {step.mismatch:.3f} apart", f"step {step.optimizer.number}")
     ends = np.concatenate([panel.dataLim.get_points().ravel() for panel in panels])
     limits = ends.min() - 0.1, ends.max() + 0.1
     ticks = [tick for tick in (-1, -0.5, 0, 0.5, 1) if limits[0] <= tick <= limits[1]]
