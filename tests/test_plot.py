@@ -665,3 +665,15 @@ def test_a_hyphen_that_is_a_minus_sign_is_drawn_as_one(written, drawn, ax):
     ax.set_xlabel(written)
     plot.apply_style(ax.figure)
     assert ax.get_xlabel() == drawn
+
+
+@pytest.mark.parametrize(
+    "what, forth, back", [("log_likelihood", "L climbs by", "L falls by"), ("mismatch", "It falls to", "It rises to")]
+)
+def test_the_headline_of_a_climb_says_in_which_direction_it_went(what, forth, back):
+    steps = list(bmlab.fit(bmlab.toy().at(5), bmlab.states(3)[[0, 0, 7]], steps=20, rate=0.1).steps)
+    for course, said in ((steps, forth), (steps[::-1], back)):
+        axes = plt.figure().subplots(1, 3)
+        plot.learning(course, axes, what)
+        words = axes[-1].get_title(loc="left")
+        assert words.startswith(said) and "-" not in words and "\N{MINUS SIGN}" not in words

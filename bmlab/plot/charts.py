@@ -153,8 +153,11 @@ def learning(steps: Sequence[Step], ax: Any, what: str = "log_likelihood", pair:
         row = [spec.rowspan if (spec := panel.get_subplotspec()) else None for panel in panels]
         curve.set(ylabel="", yticks=[], box_aspect=1 if row[0] == row[2] else None)
         curve.margins(0.1, 0.15)
-        found = f"It falls to {values[-1]:.3f}" if what == "mismatch" else f"L climbs by {values[-1] - values[0]:.2f}"
-        headline(curve, found, quantity)
+        up = values[-1] > values[0]
+        found = f"It {'rises' if up else 'falls'} to {values[-1]:.3f}"
+        if what == "log_likelihood":
+            found = f"L {'climbs' if up else 'falls'} by {abs(values[-1] - values[0]):.2f}"
+        headline(curve, found if np.isfinite(values[-1] - values[0]) else "It is not known", quantity)
     return ax
 
 
