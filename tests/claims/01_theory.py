@@ -175,7 +175,7 @@ def a_weight_is_no_correlation(seed):
     animals = zoo.data[:, [zoo.properties.index(q) for q in ("hair", "milk", "toothed")]]
     again = animals[rng.integers(len(animals), size=len(animals))]
     weights = bmlab.fit(blank(3), again, steps=1500, rate=rng.uniform(0.1, 0.5)).model.weights
-    return min((again[:, 0] * again[:, 2]).mean(), -weights[0, 2]), seed
+    return min((again[:, 0] * again[:, 2]).mean(), np.cov(again.T)[0, 2], -weights[0, 2]), seed
 
 
 # The Close

@@ -115,10 +115,9 @@ def the_stated_error_holds(seed):
 TIES = tuple(product((100, 200, 400), (0.5, 0.6, 0.7, 0.8), (1, -1)))
 
 
-@claim("05b-close", TIES)  # ties that attract or repel, with one valley; with two, of ties as weak, it is wrong
+@claim("05b-close", TIES)  # ties that attract or repel, one valley; at a pull of 1 it is flat, beyond it there are two
 def right_where_one_valley_is_left(n, pull, sign):
-    """Mean field is fast, and nearly right in a crowd with one valley, in which no unit depends much on any
-    particular other."""
+    """nearly right in a crowd with one valley, not too flat, in which no unit depends much on any particular other."""
     errors = []
     for ties, mean, together in (crowd(n, sign * pull), crowd(n, pull + 1)):
         answer = bmlab.mean_field(ties, starts=5)

@@ -163,7 +163,7 @@ def most_are_on_lower_summits(_):
 
 @claim("07-90", GROUPS)
 def spoilt_patterns_guide(group):
-    """From spoilt patterns it is 17 of 20."""
+    """From spoilt patterns more do"""
     clean, spoilt = (np.mean(encoders(which)[0][group] == 4) for which in (False, True))
     return spoilt - clean
 

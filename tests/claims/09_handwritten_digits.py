@@ -217,7 +217,7 @@ def strokes_in_a_wrong_order_are_not(fold, seed):
 
 @claim("09-strange-m", FOLDS)  # of 200 images
 def hidden_units_are_level(fold, seed):
-    """from a hundred images they read no better"""
+    """from a hundred images they read about as well"""
     rng, held = np.random.default_rng([fold, seed]), HELD[fold]
     machines = [contest.restricted(x, rng, penalty=0.1, rate=0.1) for x in by_digit(SHEETS, ~held)]
     log_z = contest.ten_log_z(machines, "ais", rng, contest.SHORT)
