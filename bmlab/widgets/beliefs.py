@@ -70,7 +70,7 @@ class ConditionalView(BeliefView):
         else:
             held[first_largest(np.abs(model.dense_weights).sum(axis=0))] = 1
             names = [f"unit {i}" for i in range(n)]
-            sent = ring(range(n)) | {"headline": "One unit is held: some follow it, some go the other way"}
+            sent = ring(range(n)) | {"headline": "Hold a unit: some follow it, some go the other way"}
         sent |= {
             "names": [str(name) for name in model.names] or names,
             "held": held.tolist(),

@@ -38,7 +38,7 @@ function mount(model, el) {
         patterns.splice(k, 1);
         address?.write(patterns);
         arrange();
-        words.textContent = `Taken away: ${patterns.length || "none"} left. It forgets what it is no longer shown.`;
+        words.textContent = `Taken away: ${patterns.length || "none"} left.`;
       }, { "aria-label": `Take pattern ${k + 1} away`,
         title: "Take it away" });
       take.append(tile(pattern));
@@ -55,7 +55,7 @@ function mount(model, el) {
     drawn.fill(-1);
     paper.paint();
     arrange();
-    if (kept) words.textContent = `Shown: ${patterns.length} now. Soon it dreams the new one, too.`;
+    if (kept) words.textContent = `Shown: ${patterns.length} now.`;
   });
   const eraser = button("Erase", () => {
     pen = -pen;
@@ -117,9 +117,10 @@ function mount(model, el) {
   const free = button("Let go", () => { held.fill(0); hold(); });
   const HELD = "Held in every dream at once. Such dreams are not free, and nothing is learnt from them.";
   const SAID = {
-    11: "Each weight changes until the dreams agree with what it is shown. Press a cell to hold it.",
-    10: "Without the second half nothing ever says enough: the weights grow, and the dreams freeze where they are.",
-    "01": "Unlearning is the second half alone: what is dreamt together is pulled apart. No letter is shown.",
+    11: "Each weight changes until dreams and patterns agree on its two cells. Press a cell to hold it.",
+    10: "Without the second half nothing ever says enough: if two cells are shown alike more often than not, or less, " +
+      "their weight grows on, and the dreams freeze.",
+    "01": "Unlearning is the second half alone: what is dreamt together is pulled apart. Nothing is shown.",
     "00": "Without both halves nothing changes. It only dreams.",
   };
   const tell = () => {
