@@ -43,7 +43,6 @@ TYPED = {  # by strict readers, and then accepted in silence
         "bmlab.from_bits(-2 * K * np.outer(a := np.array([1, 1, -1, -2]), a) * (1 - np.eye(4)), K * a**2)",
     ],
     "07_hidden_units-my_clamped": ["bmlab.clamped(model.at(1), data).mean, bmlab.clamped(model.at(1), data).corr"],
-    "08_restricted_machines-my_fields": ["W @ v + c", "W.T @ v - c"],
     "08_restricted_machines-my_log_z": [
         "np.logaddexp.reduce(log_weight(model, bmlab.states(v)))",
         "np.logaddexp.reduce(log_weight(turned(model, v), bmlab.states(2)))",

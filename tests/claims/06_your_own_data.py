@@ -4,7 +4,7 @@ Each machine is learnt anew; bmlab.exact judges.  "The House" is always the tabl
 """
 
 from functools import cache
-from itertools import combinations, product
+from itertools import product
 
 import numpy as np
 from judges import blank
@@ -260,49 +260,3 @@ def right_as_often_as_it_says(seed):
     said = (1 + np.abs(leans)) / 2
     place = np.digitize(said, [0.6, 0.7, 0.8, 0.9])
     return 0.1 - max(abs(said[place == k].mean() - (leans[place == k] > 0).mean()) for k in range(5))
-
-
-# Replicas
-
-LISTED = bmlab.states(16)
-TRIPLES = tuple(np.array(list(combinations(range(16), 3))).T)
-
-
-@cache
-def of_the_house(penalty=0.1):
-    """The machine of the House."""
-    return learnt(HOUSE, penalty, 1e-6)
-
-
-def replica(seed, penalty=0.1):
-    """As many rows as the House has, drawn from its machine, with the same cells empty."""
-    drawn = bmlab.sample(of_the_house(penalty), len(HOUSE), rng=np.random.default_rng(seed))
-    return np.where(np.isnan(HOUSE), np.nan, drawn)
-
-
-def products(rows, share):
-    """Sums of s_i s_j s_k over rows, each by its share."""
-    return np.array([(rows * (share * one)[:, None]).T @ rows for one in rows.T])[TRIPLES]
-
-
-def gap(table, machine):
-    """Root mean square difference between the triplets of a table and of a machine."""
-    rows, ones = np.nan_to_num(table), np.ones(len(table))
-    mean = products(rows, ones) / products(rows**2, ones)
-    return np.sqrt(np.mean((mean - products(LISTED, bmlab.probabilities(machine))) ** 2))
-
-
-@claim("06-41")  # two new replicas each, and other penalties
-def every_replica_has_a_smaller_gap(seed):
-    """Each replica has a smaller gap than the House, so the House has structure in threes that its machine of pairs has
-    not."""
-    penalty = (0.1, 0.03, 0.01)[seed % 3]
-    drawn = [replica(2 * seed + k, penalty) for k in range(2)]
-    own = [gap(one, learnt(one, penalty, 3e-3, of_the_house(penalty))) for one in drawn]
-    return gap(HOUSE, of_the_house(penalty)) - max(own)
-
-
-@claim("06-41", share=0.9)
-def unfitted_replicas_hide_it(seed):
-    """Measured against the machine of the House, most replicas have a larger gap than the House"""
-    return np.median([gap(replica(19 * seed + k), of_the_house()) for k in range(19)]) - gap(HOUSE, of_the_house())

@@ -1,4 +1,4 @@
-"""Claims of 07_hidden_units on pairs, of hidden units and of the encoder of 1985, attacked.
+"""Claims of 07_hidden_units on pairs, hidden units and the shifter, attacked.
 
 Climbs from many starts are made side by side and exactly.
 """
@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import shifter
-from judges import blank, climbed, judged, score
+from judges import blank, climbed, score
 from referee import claim, proved
 from scipy.stats import spearmanr
 
@@ -122,61 +122,6 @@ def eight_solutions(k):
     return min(1e-9 - abs(value[0] - value[1]), chosen[k] / chosen.sum() - 0.09), k
 
 
-# --- the encoder --------------------------------------------------------------------------------------------------
-
-
-# The weights that the encoder has: two groups of four, full inside, and two units in common.
-EXISTS = np.zeros((10, 10), bool)
-EXISTS[:4, :4] = EXISTS[4:8, 4:8] = EXISTS[:8, 8:] = True
-PAIRS = np.triu_indices(10, 1)
-GROUPS = np.split(np.arange(400), 20)
-
-
-@cache
-def encoders(spoilt, penalty=0.0, starts=400, steps=801):
-    """Codes found, L and the largest weight of exact climbs side by side, as in codes_found(), from other seeds."""
-    clean = np.tile(bmlab.data.encoder(4).data, (60, 1))
-    flips = np.random.default_rng(0).random(clean.shape) < np.where(clean > 0, 0.15, 0.05)
-    seen = frequencies(np.where(flips, -clean, clean) if spoilt else clean)
-    begin = np.zeros((starts, 55))
-    for seed in range(starts):
-        W = np.random.default_rng([seed, 1]).normal(scale=0.1, size=(10, 10))
-        begin[seed, :45] = (EXISTS * (W + W.T) / 2)[PAIRS]
-    rate = np.append(0.1 * EXISTS[PAIRS], np.full(10, 0.1))
-    last, _ = climbed(begin, seen, steps - 1, rate, penalty * (np.arange(55) < 45))
-    W = np.zeros((starts, 10, 10))
-    W[:, *PAIRS] = last[:, :45]
-    fields = bmlab.data.encoder(4).data @ W[:, :8, 8:] + last[:, None, 53:]
-    codes = np.array([len(np.unique(np.sign(field), axis=0)) for field in fields])
-    return codes, judged(last, seen)[0], np.abs(W).max((1, 2))
-
-
-@claim("07-90", [0], least=1)  # one lot of 60 starts, on the one table of this machine
-def most_are_on_lower_summits(_):
-    """Of 60 starts some more do if the climb goes on twenty times as long. Most that had failed also end with a lower
-    $L$."""
-    early, _, _ = encoders(False, starts=60)
-    late, value, _ = encoders(False, starts=60, steps=16_001)
-    more, lower = (late == 4).sum() - (early == 4).sum(), value < np.median(value[late == 4]) - 0.1
-    return min(lower[early < 4].mean() - 0.5, more - 0.5)
-
-
-@claim("07-90", GROUPS)
-def spoilt_patterns_guide(group):
-    """From spoilt patterns more do"""
-    clean, spoilt = (np.mean(encoders(which)[0][group] == 4) for which in (False, True))
-    return spoilt - clean
-
-
-@claim("07-90", GROUPS)
-def small_weights_do_not_explain_it(group):
-    """with a penalty of 0.1, clean patterns end with smaller weights than spoilt ones, and still find four codes less
-    often, in 20 groups of starts."""
-    (clean, _, small), (spoilt, _, large) = encoders(False, 0.1), encoders(True)
-    smaller = np.median(large[group]) - np.median(small[group])
-    return min(smaller, np.mean(spoilt[group] == 4) - np.mean(clean[group] == 4))
-
-
 # --- the shifter --------------------------------------------------------------------------------------------------
 
 CASES = bmlab.data.shifter().data
@@ -221,32 +166,3 @@ def geometry(seed):
 @proved("07-102", "It renames the terms of the sum over the hidden units.")
 def hidden_units_have_no_names():
     """Hidden units can swap places, or turn all their signs over, and each visible pattern keeps its probability."""
-
-
-# --- mean field in either phase -----------------------------------------------------------------------------------
-
-
-def tables(seed):
-    """Some columns of the zoo or of the votes, and how many hidden units."""
-    rng, votes = np.random.default_rng(seed), bmlab.data.votes().data
-    table = [bmlab.data.zoo().data, votes[~np.isnan(votes).any(1)]][seed % 2]
-    return table[:, rng.choice(table.shape[1], 6 + seed % 4, replace=False)], 2 + seed % 3
-
-
-@claim("07-both-m")  # zoo and votes, six to nine of their columns, two to four hidden units
-def good_enough_where_held(seed):
-    """Mean field is good enough for the clamped phase: after 300 steps it has cost less than 0.02 nats a row there,
-    and in both phases more."""
-    rows, hidden = tables(seed)
-    n = rows.shape[1] + hidden
-    W = bmlab.symmetric(np.random.default_rng([seed, 1]).normal(scale=0.1, size=(n, n)))
-
-    def nats(free, clamped=None):
-        begin = bmlab.BoltzmannMachine(W, np.zeros(n))
-        end = bmlab.fit(begin, rows, free, clamped_phase=clamped, rate=0.1, steps=301, every=300)
-        return score(end.model, rows)
-
-    exactly = nats(bmlab.exact)
-    held = exactly - nats(bmlab.exact, bmlab.clamped_mean_field)
-    free = exactly - nats(bmlab.mean_field, bmlab.clamped_mean_field)
-    return min(0.02 - held, free - 0.02)  # nats a row
