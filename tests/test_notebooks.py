@@ -27,7 +27,7 @@ from bmlab_teaching.working_copies import SOLUTION, blanks_of, is_teachers, reco
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 FILES = sorted(NOTEBOOKS.glob("*.ipynb"))
 # The only cells whose output may differ from run to run: notebook -> ids of the cells.
-EXCUSED = {"02_exact_z": ["02-own-wall", "02-refusal"]}
+EXCUSED = {"02_exact_z": ["02-own-wall"]}
 EXCUSING_TAGS = {"nbval-ignore-output", "nbval-skip", "raises-exception"}
 MIME_TYPES = {"text/plain", "text/html", "text/latex", "text/markdown", "image/png"}
 DOWNLOADS = r"https?://|\burllib\b|\brequests\b|\burlopen\b|\bfetch_\w+\(|\bwget\b|\bcurl\b"

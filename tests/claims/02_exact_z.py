@@ -162,7 +162,7 @@ def of_known_width():
         yield (one.toarray() if hasattr(one, "toarray") else one), min(layers)
 
 
-@claim("02-60", of_known_width())
+@claim("02-price", of_known_width())
 def the_largest_front_is_the_width(weights, known):
     """The largest front, if one goes in the best order, is the **width** of the machine (its *treewidth*)"""
     return 0.5 - abs(width(weights) - known), weights.tobytes()
