@@ -36,12 +36,12 @@ def comes_to_p():
     "Two independent walks meet in a sweep with chance delta or more; coupled, apart with (1 - delta)^k at most.",
 )
 def no_longer_apart():
-    """$k$ times in a row, of at most $(1 - \\delta)^k$"""
+    """In $k$ sweeps they fail to meet with a probability of at most $(1 - \\delta)^k$"""
 
 
 @claim("03-32")  # weights and biases divided by ten: less than 10 % in the wrong place
 def weak_weights_forgive(seed):
-    """B is right with a tenth of these weights and biases, but fair coins are as good there."""
+    """B is right if all weights and biases are ten times smaller, but then fair coins are as good."""
     model = bmlab.toy() if seed == 0 else few(seed)
     weak = bmlab.BoltzmannMachine(0.1 * model.weights, 0.1 * model.biases)
     p = bmlab.probabilities(weak)
@@ -162,7 +162,7 @@ def in_the_cold_few_states(seed, n, T):
     "03-visited-read"
 )  # a star: its hub goes down from random states, and all up is missed, in one run of five at least
 def elsewhere_nearly_all_is_missed(seed):
-    """Elsewhere they may miss nearly all of it, and the sum does not say so"""
+    """In other machines they may miss nearly all of it, and the sum does not say so"""
     leaves = 20 + seed
     star = bmlab.restricted(np.ones((1, leaves)), [0.4 - 0.62 * leaves], np.full(leaves, 0.7)).at(0.1)
     runs = [bmlab.visited(star, rng=5 * seed + k, n_sweeps=100) for k in range(5)]
