@@ -25,7 +25,7 @@ function mount(model, el) {
     lines.forEach((line, k) => line.setAttribute("d", chains[k].path));
     story.setAttribute("aria-live", root.dataset.playing === "true" ? "off" : "polite");
     rhat.textContent = `R-hat ${known === Infinity ? "∞" : known ? known.toFixed(2) : "not known"}`;
-    story.textContent = sweeps < SWEEPS ? "" : known > 1.01 ? "They disagree: the start is still in what they report."
+    story.textContent = sweeps < SWEEPS ? "" : known > 1.01 ? "They disagree, or are too short to tell."
       : "They agree.";
   };
   const anew = () => {
