@@ -120,7 +120,7 @@ function mount(model, el) {
     11: "Each weight changes until dreams and patterns agree on its two cells. Press a cell to hold it.",
     10: "Without the second half nothing ever says enough: if two cells are shown alike more often than not, or less, " +
       "their weight grows on, and the dreams freeze.",
-    "01": "Unlearning is the second half alone: what is dreamt together is pulled apart. Nothing is shown.",
+    "01": "Unlearning is the second half alone: what is dreamt together is pulled apart. The patterns are not used.",
     "00": "Without both halves nothing changes. It only dreams.",
   };
   const tell = () => {
