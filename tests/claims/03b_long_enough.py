@@ -31,7 +31,7 @@ def covered(seed):
 
 @claim("03-55")
 def close_to_what_they_promise(seed):
-    """the honest one in 191, close to the 95 % that two standard errors promise"""
+    """close to the 95 % that two standard errors promise"""
     return 0.04 - abs(covered(seed)[1] - 0.95), seed
 
 

@@ -25,7 +25,7 @@ def by_mean_field(data, n=15, penalty=PENALTY, steps=401):
 
 @claim("05-71")
 def it_believes_it_has_arrived(seed):
-    """It believes it has arrived: its own moments match the data to 0.02. The truth is 0.52."""
+    """It believes it has arrived"""
     step = by_mean_field(table(seed, 15))
     true = bmlab.Step(step.model, step.clamped, bmlab.exact(step.model))
     return min(0.1 - step.mismatch, true.mismatch - 0.3)
@@ -33,7 +33,7 @@ def it_believes_it_has_arrived(seed):
 
 @claim("05-71")
 def the_radius_is_near_one(seed):
-    """That of mean field's machine is near 1; the summit has 2.74."""
+    """That of mean field's machine is near 1"""
     at_rest, at_top = radius(by_mean_field(table(seed, 15)).model), radius(summit(table(seed, 15)))
     return min(0.4 - abs(at_rest - 1), at_top - at_rest - 1)
 

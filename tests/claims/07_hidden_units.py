@@ -136,7 +136,7 @@ def learned(seed):
 
 @claim("07-93")
 def a_list_is_as_good(seed):
-    """98.6 % of cases *never seen* are named rightly. Is that a rule? The list of the taught cases does as well"""
+    """The list of the taught cases does as well"""
     machine, votes = shifter.named(seed, 0.8)
     return min(machine - 0.95, votes - 0.95, 0.03 - abs(machine - votes)), seed
 
