@@ -77,7 +77,7 @@ def the_projection_rule(seed):
     return min(five - 2.5, 4.5 - forty), seed
 
 
-@claim("10-11")  # among any 500: four fifths of what the upper halves allow, and the best fit more than that
+@claim("10-thousand-m")  # among any 500: four fifths of what the upper halves allow, and the best fit more than that
 def one_step_among_all_thousand(seed):
     """attention restores 635 of them in one step; the one pattern that fits best is right for 768."""
     some = IMAGES[np.random.default_rng(seed).choice(1000, 500, replace=False)]
@@ -87,7 +87,7 @@ def one_step_among_all_thousand(seed):
     return min(restored(found, some) - 0.8 * most, restored(best, some) - restored(found, some)), seed
 
 
-@claim("10-11")  # from upper halves alone one can restore the commonest image of each
+@claim("10-thousand-m")  # from upper halves alone one can restore the commonest image of each
 def hardly_more_is_possible(seed):
     """Hardly more is possible: there are 760 different upper halves, and some images are there twice."""
     some = IMAGES[np.random.default_rng(seed).choice(1000, 500, replace=False)]
