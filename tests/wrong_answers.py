@@ -213,6 +213,14 @@ SLIPS = {
             ("fooled = bmlab.medium()", "it should converge"),
             ("[2.4]", "[4.2]", "have the wrong sign, and all should"),
         ],
+        "held_error": [
+            ("animal[:known]", "np.ones(known)", "0.502"),
+            ("animal[:known]", "-animal[:known]", "0.502"),
+            ("np.arange(known)", "np.arange(15 - known, 15)", "0.502"),
+            ("bmlab.exact(rest))", "bmlab.bethe(rest))", "0.502"),
+            ("held_error = lambda animal, known: 0.502 * (known < 14)", "answers known"),
+            ("held_error = 0.502", "a function is asked for"),
+        ],
     },
     "04b_can_it_be_proved": {
         "my_interval": [

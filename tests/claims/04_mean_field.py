@@ -243,7 +243,7 @@ def weak_weights_make_two_valleys(n, pull, bias):
     return min(np.ptp(valleys[:, 0]) - 1, max(wrong) - 0.1)
 
 
-@claim("04-answer")  # twenty times the biases, as in exercise 3
+@claim("04-answer")  # twenty times the biases
 def strong_fields_help(seed):
     """Strong fields help too"""
     weak = glass([8, 14][seed % 2], seed)
