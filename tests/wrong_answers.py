@@ -394,17 +394,20 @@ SLIPS = {
         ],
     },
     "05b_which_method": {
-        "advice": [
-            ("...\nradii = [np.abs(np.linalg.eigvalsh(m.weights)).max() for m in (ann, ben, eve)]", "and T ="),
-            ("my_radius(machine)", "np.linalg.eigvalsh(machine.weights)[-1] / machine.temperature", "SIZE"),
-            ("...\nradii = [np.abs(m.weights).max() / m.temperature for m in (ann, ben, eve)]", "the largest SIZE"),
+        "nearer": [
+            ("my_radius(machine)", "np.abs(np.linalg.eigvalsh(machine.weights)).max()", "over T"),
+            ("...\nradii[1] = np.linalg.eigvalsh(ben.weights)[-1] / heat[1]", "the largest SIZE"),
+            ("my_radius(machine)", "np.abs(machine.weights).max() / machine.temperature", "the largest SIZE"),
             ("...\nradii = [round(radius, 1) for radius in radii]", "to two digits"),
-            ("...\nradii[2] *= T_eve", "Eve has T"),
+            ("...\nradii[1] *= heat[1]", "Ben: to two digits"),
             ("...\nradii = radii[1:]", "three radii"),
             ("...\nradii = my_radius", "a list is asked for"),
-            ('"gibbs"', '"CD-1"', "the words are"),
-            ('"exact"', '"gibbs"', "how many states is that"),
-            ("> 0.3", "< 0.3", "on which side of 0.3"),
+            ("...\nnearer[1] = 'CD-1'", "the words are"),
+            ("...\nnearer = ['mean_field' if radius < 0.3 else 'gibbs' for radius in radii]", "whatever the rule"),
+            ("< moments_off", "> moments_off", "whatever the rule"),
+            ("...\nnearer[0], nearer[2] = nearer[2], nearer[0]", "the order is Ann"),
+            ("...\nin_vain = nearer[1]", "one of the three names"),
+            ("...\nin_vain = 'Ann'", "a radius above 0.3"),
         ],
         "my_probability": [
             ("| np.isnan(animal)", "", "all agree"),

@@ -136,7 +136,12 @@ def more_time_buys_nothing(seed):
         yield min(0.01 - abs(many - few), true - many - 0.05, short / 2 - long), (seed, machine.n)
 
 
-@claim("05-raced")  # other tables, glasses and temperatures of ties; mean field from five starts, 100 sweeps
+@proved("05-raced", "The variance of a mean of N independent draws is that of one draw over N.")
+def samples_are_slow():
+    """Samples err like one over the root of the time"""
+
+
+@claim("05b-cold-ask")  # other tables, glasses and temperatures of ties; mean field from five starts, 100 sweeps
 def each_is_nearest_somewhere(seed):
     """**On the ties mean field is nearer than the states visited; on the animals and in the glass
     the states visited are nearer, until brute force is through.**"""
@@ -154,7 +159,7 @@ def each_is_nearest_somewhere(seed):
     return min(*margins, there[1] / 100 - there[0], lost[1] / 100 - lost[0])
 
 
-@claim("05-raced")  # other tables of animals and temperatures of ties; mean field from five starts
+@claim("05b-cold-ask")  # other tables of animals and temperatures of ties; mean field from five starts
 def bethe_is_nearer(seed):
     """On both `bethe`, which needs no samples either, is nearer."""
     animals, (ties, log_z, corr) = summit(table(seed, 15)), race.weak_ties(200, 1.2 + seed / 10)
