@@ -7,15 +7,18 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from selection import exhaustive, slow
 
 from bmlab_teaching import sandbox
 from bmlab_teaching.course import handout
 from bmlab_teaching.grading import grade
 from bmlab_teaching.sandbox import Limits
 
-walled = pytest.mark.skipif(
-    not sandbox.has_bubblewrap() and "CI" not in os.environ, reason="needs bubblewrap: apt install bubblewrap"
-)
+WALL = sandbox.has_bubblewrap() or "CI" in os.environ
+walled = pytest.mark.skipif(not WALL, reason="needs bubblewrap: apt install bubblewrap")
+# Nobody who hands in here does harm: without bubblewrap `make test-all` grades them, too, and makes no wall.
+harmless = slow if WALL else exhaustive
+LIMITS = Limits(trust=not WALL)
 RECORD = {"schema_version": 3, "grade": False, "solution": False, "locked": False, "task": False}
 UNSEEN = "seen = double(4)\nassert seen == 8, 'not twice, elsewhere'"
 CHECKS = [
@@ -103,7 +106,13 @@ def graded(folder, report=lambda line: None, out="graded", seconds=40, **limits)
     if course in PROVED:
         proof.parent.mkdir(parents=True, exist_ok=True)
         proof.write_text(PROVED[course])
-    grade(folder / "sources", folder / "returned", folder / out, report=report, limits=Limits(seconds, **limits))
+    grade(
+        folder / "sources",
+        folder / "returned",
+        folder / out,
+        report=report,
+        limits=LIMITS._replace(seconds=seconds, **limits),
+    )
     if proof.exists():
         PROVED[course] = proof.read_text()
     return lines_of(folder / out)

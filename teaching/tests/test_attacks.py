@@ -953,19 +953,6 @@ def test_where_nothing_holds_memory_nothing_is_run(tmp_path, monkeypatch):
     assert not (tmp_path / "graded/grades.csv").exists()
 
 
-def test_a_trial_of_a_wall_tells_one_that_holds_from_one_that_does_not():
-    """A limit of the address space stands for a cgroup."""
-    wall = ("prlimit", f"--as={48 * 2**20}", "--")
-    assert not memory.holds((), memory.MAPPED) and not memory.holds(("/nowhere",), memory.MAPPED)
-    assert memory.holds(wall, memory.MAPPED)
-
-
-@pytest.mark.parametrize("user", [0, 1000])
-def test_the_group_of_who_is_not_root_is_asked_of_their_own_system(monkeypatch, user):
-    monkeypatch.setattr(memory.os, "geteuid", lambda: user)
-    assert ("--user" in memory.group(100)) == bool(user)
-
-
 def test_a_group_of_the_system_stands_in_front_of_a_sandbox(monkeypatch, tmp_path):
     """A script in the place of systemd-run: it notes the limit, and runs the command behind it."""
     script, asked = tmp_path / "systemd-run", tmp_path / "asked"

@@ -10,7 +10,19 @@ from copy import deepcopy
 import nbformat
 import pytest
 from awkward_class import Kit, dumped, zipped
-from small_course import RIGHT, TWICE, answered, graded, hand_in, lines_of, page_of, short_notebook, story_cells, walled
+from small_course import (
+    LIMITS,
+    RIGHT,
+    TWICE,
+    answered,
+    graded,
+    hand_in,
+    harmless,
+    lines_of,
+    page_of,
+    short_notebook,
+    story_cells,
+)
 
 from bmlab import widgets
 from bmlab_teaching.cells import Cells, python
@@ -23,7 +35,6 @@ from bmlab_teaching.marks import shortcuts
 from bmlab_teaching.matching import Plan, plan
 from bmlab_teaching.pages import calls
 from bmlab_teaching.reading import Reader, read_cells
-from bmlab_teaching.sandbox import Limits
 from bmlab_teaching.slicing import names, needed_cells
 from bmlab_teaching.working_copies import student_version
 
@@ -83,7 +94,7 @@ def test_a_name_with_two_numbers_is_looked_at(tmp_path):
     assert (mallory.id, bo.id, bo.doubts) == ("2003", "2002", []) and "2001 and 2003" in mallory.doubts[0]
 
 
-@walled
+@harmless
 def test_names_are_bytes_and_of_any_length_and_stop_nobodys_marks(tmp_path, kit):
     """Latin-1 on disk, UTF-8 that a zip does not declare, longer than a file system takes, alike but for the end."""
     blank, longest = dumped(kit.blank), 95 * "\u674e"
@@ -106,7 +117,13 @@ def test_names_are_bytes_and_of_any_length_and_stop_nobodys_marks(tmp_path, kit)
         for place in re.finditer(head, data):
             data[place.start() + flags] &= ~8
     (tmp_path / "in.zip").write_bytes(data)
-    grade(tmp_path / "sources", tmp_path / "in.zip", tmp_path / "graded", report=lambda line: None, limits=Limits(40))
+    grade(
+        tmp_path / "sources",
+        tmp_path / "in.zip",
+        tmp_path / "graded",
+        report=lambda line: None,
+        limits=LIMITS._replace(seconds=40),
+    )
     rows = lines_of(tmp_path / "graded")
     assert rows["2003"]["student"] == "Jos\u00e9" and rows["2001"]["twice"] == rows["2002"]["twice"] == "0"
     with zipfile.ZipFile(tmp_path / "graded/feedback.zip") as archive:
@@ -139,7 +156,8 @@ def test_of_folders_in_a_folder_only_files_are_read_and_links_are_told(tmp_path)
 def test_of_a_zip_whoever_is_outermost_has_sent_its_files_and_no_folder_or_system_has(tmp_path):
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         archive.mkdir("ann")
-        for name in ("ann/a.ipynb", "ann/b/c.csv", "__MACOSX/ann/._a.ipynb", ".DS_Store", "bo_a.ipynb"):
+        ours = "__MACOSX/ann/._a.ipynb", ".DS_Store", "Thumbs.db", "DESKTOP.INI", ".Trash-1000/a.ipynb"
+        for name in ("ann/a.ipynb", "ann/b/c.csv", *ours, "bo_a.ipynb"):
             archive.writestr(name, "")
     found = {one.name: (one.members, one.is_folder) for one in outermost(tmp_path / "all.zip")}
     assert found == {"ann": (["ann/a.ipynb", "ann/b/c.csv"], True), "bo_a.ipynb": (["bo_a.ipynb"], False)}
@@ -188,7 +206,7 @@ def test_a_process_that_reads_a_student_has_nothing_left_to_import(tmp_path, kit
     assert [*in_children(works, cpu=60, gigabytes=4, wall=600)] == [("ann", [True, []], "")]
 
 
-@walled
+@harmless
 def test_a_blank_copy_that_comes_later_replaces_nothing(tmp_path, kit):
     for data in (kit.answered(), kit.blank):
         (tmp_path / "returned/ann").mkdir(parents=True, exist_ok=True)
@@ -459,7 +477,7 @@ ELSEWHERE = {  # what works where a student works, and not here -> code above an
 }
 
 
-@walled
+@harmless
 @pytest.mark.parametrize("case", ELSEWHERE)
 def test_a_line_that_cannot_run_here_takes_nothing_else_with_it_and_files_travel(case, tmp_path):
     source, files = ELSEWHERE[case]
@@ -474,7 +492,7 @@ def test_a_line_that_cannot_run_here_takes_nothing_else_with_it_and_files_travel
     assert files or "That line cannot run here and was left out" in page
 
 
-@walled
+@harmless
 def test_files_are_read_only_change_a_mark_with_them_and_reach_nobody_else(tmp_path):
     blank = student_version(short_notebook(tmp_path))
     writes = "open('scale.csv', 'w').write('2')\nfirst = base"
@@ -488,7 +506,7 @@ def test_files_are_read_only_change_a_mark_with_them_and_reach_nobody_else(tmp_p
     assert graded(tmp_path)["ann"]["twice"] == "2"
 
 
-@walled
+@harmless
 def test_a_cell_that_writes_a_file_is_a_file_to_import(tmp_path):
     blank = student_version(short_notebook(tmp_path))
     own = answered(blank, RIGHT | {"first": "from helper import one\nfirst = base * one"})

@@ -7,7 +7,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from small_course import exercise_cells, short_notebook, walled
+from small_course import LIMITS, exercise_cells, harmless, short_notebook
 
 from bmlab_teaching import keeping
 from bmlab_teaching.course import handout
@@ -16,7 +16,6 @@ from bmlab_teaching.keeping import keep, parts_of, with_kept
 from bmlab_teaching.matching import STAND_IN, plan
 from bmlab_teaching.proofs import solved
 from bmlab_teaching.reading import Cell
-from bmlab_teaching.sandbox import Limits
 
 STORY = ["import numpy as np", "seen = []\nrows = np.ones(3)", "def learn(x):\n    seen.append(x)\n    return x + 1",
          "machine = learn(rows)", "text = str(machine)"]  # fmt: skip
@@ -78,12 +77,12 @@ def test_a_value_is_kept_that_takes_long_with_all_that_leads_to_it(monkeypatch, 
     box = SimpleNamespace(request=lambda run=(), keep=(): answer(keep) if keep else None, close=lambda: None)
     monkeypatch.setattr(keeping, "Sandbox", lambda *given: box)
     about: Any = SimpleNamespace(tables=[], story={*story})
-    found = keeping.kept_of(about, story, Limits())
+    found = keeping.kept_of(about, story, LIMITS)
     names = {name for values in found.values() for name in values}
     assert names == ({"rows", "machine"} if kept == 2 else {"machine"} if kept else {*seconds})
 
 
-@walled
+@harmless
 def test_a_class_has_the_values_that_its_handout_makes_and_no_submission_adds_one(tmp_path, monkeypatch):
     more = [nbformat.v4.new_code_cell("long = [base] * 3"), nbformat.v4.new_code_cell("both = long + [base]")]
     test = "assert total == sum(both), 'the sum'\nassert total == 4"
@@ -94,7 +93,7 @@ def test_a_class_has_the_values_that_its_handout_makes_and_no_submission_adds_on
     nbformat.write(notebook, path)
     monkeypatch.setattr(keeping, "LONG", -1)  # whatever it takes
     about = handout(path)
-    kept = keep(about, [source for kind, source, _ in solved(about).steps if kind == "run"], Limits())
+    kept = keep(about, [source for kind, source, _ in solved(about).steps if kind == "run"], LIMITS)
     assert {name: text for values in kept.values() for name, text in values.items()} == {
         "base": "1",
         "long": '{"list": [1, 1, 1]}',
@@ -105,7 +104,7 @@ def test_a_class_has_the_values_that_its_handout_makes_and_no_submission_adds_on
     cells = [Cell(*cell) for cell in about.solution]
     for before, passed in ("", True), ("long = [7]", False):
         own = [Cell("code", before, "")] * bool(before)
-        done = judge(about, plan(about, [*cells[:3], *own, *cells[3:]]), Limits())
+        done = judge(about, plan(about, [*cells[:3], *own, *cells[3:]]), LIMITS)
         assert [one["passed"] for one in done["verdicts"]["test_total"]] == [passed]
     assert [[*values] for values in asked] == [["both"], ["base"]]  # of who changed `long`: what does not depend on it
 
@@ -127,9 +126,9 @@ def test_what_is_imported_is_compiled_once(tmp_path):
     assert compiled.stat().st_mtime > 9
 
 
-@walled
+@harmless
 def test_what_a_solution_and_its_tests_import_is_known(tmp_path):
     solution = "### BEGIN SOLUTION\nimport colorsys\nfirst = 1\n### END SOLUTION"
     found = handout(short_notebook(tmp_path, [("first", solution, "import wave\nassert first == 1, 'one'", [])]))
-    names = {Path(file).name for file in keeping.imported(found, [found.solution_of("first")], Limits(20))}
+    names = {Path(file).name for file in keeping.imported(found, [found.solution_of("first")], LIMITS)}
     assert {"colorsys.py", "wave.py"} <= names

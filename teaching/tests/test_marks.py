@@ -10,26 +10,25 @@ import nbformat
 import pytest
 from small_course import (
     CHECKS,
+    LIMITS,
     RIGHT,
     TWICE,
     answered,
     graded,
     hand_in,
+    harmless,
     lines_of,
     page_of,
     short_notebook,
     story_cells,
-    walled,
 )
 
 from bmlab_teaching import children, grading, marks, spreadsheets
 from bmlab_teaching.cells import PASSED
 from bmlab_teaching.pages import calls, markdown, solutions
 from bmlab_teaching.roster import read_roster
-from bmlab_teaching.sandbox import Limits
 from bmlab_teaching.working_copies import TEXT_STUB, student_version, worth
 
-pytestmark = walled
 DEMO = {"(full marks)": "6", "Ada Lovelace": "4", "Bo Li": "1.5", "Cem Yilmaz": "0", "Dana Diaz": "3", "Eve Evil": "3"}
 
 
@@ -55,6 +54,7 @@ def course(tmp_path):
     return tmp_path
 
 
+@harmless
 def test_words_wait_for_a_person_and_what_is_for_teachers_stays_with_them(course):
     source = course / "sources/twice.ipynb"
     blank = student_version(source)
@@ -72,6 +72,7 @@ def test_words_wait_for_a_person_and_what_is_for_teachers_stays_with_them(course
     assert page.count("secret") == 2 and "<msup>" in page and "BEGIN" not in page
 
 
+@harmless
 def test_points_by_hand_count_without_a_run_and_new_words_are_read_again(course, monkeypatch):
     graded(course)
     (row,) = by_hand(course, lambda row: {"points": "1,5", "comment": "A good beginning."})
@@ -92,6 +93,7 @@ def test_points_by_hand_count_without_a_run_and_new_words_are_read_again(course,
     assert "A good beginning." not in page_of(course, "ann")
 
 
+@harmless
 def test_a_person_may_award_any_exercise(course):
     graded(course)
     path = course / "graded/by_hand.csv"
@@ -186,6 +188,7 @@ def test_a_text_of_any_signs_comes_back_however_long(part):
         assert spreadsheets.typed(str(spreadsheets.written(text))) == text
 
 
+@harmless
 def test_marks_of_another_course_are_not_emptied(course, monkeypatch):
     """As after make demo: its notebooks are not the course's, and the folder of marks records its own."""
     graded(course)
@@ -350,6 +353,7 @@ def test_what_an_answer_calls_of_the_package(source, found):
     assert calls(source) == found
 
 
+@harmless
 def test_each_check_has_its_points_and_the_page_lists_them(tmp_path):
     blank = student_version(short_notebook(tmp_path))
     answers = {
@@ -364,6 +368,7 @@ def test_each_check_has_its_points_and_the_page_lists_them(tmp_path):
     assert "0.5 of 0.5" in page and "0 of 1.5" in page and "any number" in page and "wrong at 5" in page
 
 
+@harmless
 def test_grading_stops_if_the_solution_does_not_score(tmp_path):
     (name, solution, *rest), second = TWICE
     source = short_notebook(tmp_path, [(name, solution.replace("= base", "= a_missing_package"), *rest), second])
@@ -373,6 +378,7 @@ def test_grading_stops_if_the_solution_does_not_score(tmp_path):
     assert not (tmp_path / "graded/grades.csv").exists()
 
 
+@harmless
 def test_what_cannot_be_graded_here_is_blank_and_tried_again(course, monkeypatch):
     judge = grading.judge
 
@@ -389,11 +395,13 @@ def test_what_cannot_be_graded_here_is_blank_and_tried_again(course, monkeypatch
     assert graded(course)["bo"]["twice"] == "1"
 
 
+@harmless
 def test_how_large_the_graders_process_is_takes_nothing_from_a_student(course):
     with mmap(-1, 5 * 2**30):  # address space alone
         assert graded(course, gigabytes=2)["ann"]["twice: 2. Do: double"] == "2"
 
 
+@harmless
 def test_the_same_answer_is_told_only_where_it_is_long(tmp_path):
     blank = student_version(short_notebook(tmp_path))
     long = "def double(x):\n" + "".join(f"    a{k} = x * {k} + x / 7 - 3 * x\n" for k in range(9)) + "    return 2 * x"
@@ -404,11 +412,14 @@ def test_the_same_answer_is_told_only_where_it_is_long(tmp_path):
     assert "<b>ann, bo</b><br>twice: 2. Do: double<" in page and page.count("</b><br>") == 1
 
 
+@harmless
 def test_the_demo_class_has_the_marks_that_its_page_should_show(tmp_path):
     """One right, three with one slip each, and one attack; of 4 points that are not given by hand."""
     demo = Path(__file__).resolve().parents[1] / "demo"
     (tmp_path / "warm").mkdir()
-    grading.grade(demo / "notebooks", demo / "returned", tmp_path, report=lambda line: None, limits=Limits(20))
+    grading.grade(
+        demo / "notebooks", demo / "returned", tmp_path, report=lambda line: None, limits=LIMITS._replace(seconds=20)
+    )
     lines = lines_of(tmp_path)
     assert {line["student"]: line["two_coins"] for line in lines.values()} == DEMO
     blank = student_version(demo / "notebooks/two_coins.ipynb")
@@ -422,6 +433,7 @@ def test_a_formula_on_lines_of_its_own_stands_alone_and_one_within_a_line_does_n
     assert 'display="block"' in alone and 'display="block"' not in within and "<msup>" in alone and "<msup>" in within
 
 
+@harmless
 def test_a_page_names_the_cause_first_and_what_is_true_of_an_answer(tmp_path):
     """An error above its consequence; print for return, nothing for a value, and float32."""
     blank = student_version(short_notebook(tmp_path))

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from selection import one_of
-from small_course import RIGHT, answered, graded, hand_in, short_notebook, walled
+from small_course import LIMITS, RIGHT, answered, graded, hand_in, harmless, short_notebook
 
 import bmlab
 from bmlab.exercises.answers import WRITES
@@ -27,13 +27,13 @@ from bmlab_teaching.working_copies import student_version
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
 
 
-@walled
+@harmless
 @pytest.mark.parametrize("path", one_of(NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS]))
 def test_the_solution_has_full_marks_and_null_answers_have_none(path, tmp_path):
-    prove({path.stem}, {path.stem: handout(path)}, tmp_path, "now", Limits())
+    prove({path.stem}, {path.stem: handout(path)}, tmp_path, "now", LIMITS)
 
 
-@walled
+@harmless
 @pytest.mark.parametrize(
     "test, null",
     {
@@ -71,6 +71,7 @@ def test_a_course_is_proved_once_and_again_if_what_grades_it_is_another(tmp_path
         assert asked == [("twice", True), ("twice", False)][:proofs_made]
 
 
+@harmless
 def test_what_is_unseen_stands_at_the_end_of_its_check(tmp_path):
     """The visible cases by heart are worth nothing, and a slip elsewhere costs its own check alone."""
     source = short_notebook(tmp_path)
