@@ -1,5 +1,6 @@
 """The data that ships, against its sources, and tables of one's own."""
 
+import re
 import sys
 
 import numpy as np
@@ -82,6 +83,16 @@ def test_the_second_half_of_the_shifter_is_the_first_one_shifted_as_the_third_sa
 
 
 # Votes, and tables of one's own
+
+
+SHIPPED = {"digits": "CC BY 4.0", "mnist": "CC BY-SA 3.0", "zoo": "CC BY 4.0", "votes": "CC BY 4.0"}  # made by others
+
+
+@pytest.mark.parametrize("name", [*SHIPPED, "encoder", "shifter", "raster"])
+def test_a_source_says_who_made_the_data_when_and_by_which_licence_they_are_here(name):
+    source = getattr(data, name)(**{"bins": 2, "rng": 0} if name == "raster" else {}).source
+    assert re.match(r"(synthetic, after )?([A-Z]\. )+[A-Z][a-z]+", source) and re.search(r"\b(19|20)\d\d\b", source)
+    assert SHIPPED.get(name, "") in source
 
 
 def test_votes_are_counted_as_their_source_says():

@@ -475,6 +475,18 @@ def test_a_prediction_that_fails_hides_nothing():
     assert captured.stdout.startswith("so far") and not [o for o in captured.outputs if "text/html" in o.data]
 
 
+@pytest.mark.parametrize("cell", [{"cellId": "a"}, {}])
+def test_a_prediction_has_buttons_if_a_page_runs_it_and_is_stored_without_a_script(cell, monkeypatch):
+    monkeypatch.setattr("bmlab.plot.figures.request", lambda: {"metadata": cell})
+    with capture_output() as captured, widgets.predict("03.2"):
+        print("1 < 2")
+    (shown,) = captured.outputs
+    html, script = shown.data["text/html"], (FOLDER / "predict.js").read_text(encoding="utf-8")
+    assert html.endswith(f"<script>{script}</script>") == bool(cell) and ("<script" in html) == bool(cell)
+    assert '<div class="bmlab-predict" data-name="03.2"><details>' in html and "<pre>1 &lt; 2\n</pre>" in html
+    assert shown.data["text/plain"] == "1 < 2\n"
+
+
 # The learner of the page
 
 STEPS = """
