@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FILES = ["bmlab/widgets/*.py", "bmlab/plot/*.py", "bmlab/showing/*.py", "bmlab/data.py", "bmlab/estimators.py"]
-FILES += ["teaching/bmlab_teaching/*.py"]
+FILES += ["bmlab/exercises/*.py", "teaching/bmlab_teaching/*.py"]
 COMPARED = {
     ast.Lt: (ast.LtE, ast.GtE),
     ast.LtE: (ast.Lt, ast.Gt),
@@ -45,60 +45,104 @@ OPPOSITE = dict(OPPOSITE) | {there: here for here, there in OPPOSITE}
 
 def changes(node: ast.AST, parent: ast.AST):
     """Yield the kinds of change that a node allows, each with what then stands in its place."""
-    new = deepcopy(node)
-    match new:
-        case ast.Constant(value=bool()):
-            yield "flag", ast.Constant(not new.value)
-        case ast.Constant(value=int() | float()):
-            for value in (new.value + 1, new.value - 1, 2 * new.value):
-                yield "number", ast.Constant(value)
-        case ast.Constant(value=str() | bytes()) if new.value and not isinstance(parent, ast.JoinedStr):
-            if (" " if isinstance(new.value, str) else b" ") not in new.value:
-                yield "text", ast.Constant(new.value[:0])
-        case ast.Compare():
-            for other in COMPARED[type(new.ops[0])]:
-                yield "comparison", ast.Compare(new.left, [other(), *new.ops[1:]], new.comparators)
-        case ast.BinOp() if type(new.op) in COMBINED:
-            yield "operator", ast.BinOp(new.left, COMBINED[type(new.op)](), new.right)
-        case ast.BoolOp():
-            yield "and, or", ast.BoolOp(ast.Or() if isinstance(new.op, ast.And) else ast.And(), new.values)
-            for place in range(len(new.values)):
-                yield "term", ast.BoolOp(new.op, new.values[:place] + new.values[place + 1 :])
-        case ast.UnaryOp(op=ast.Not() | ast.USub() | ast.Invert()):
-            yield "sign, not", new.operand
-        case ast.IfExp():
-            yield "branch", new.body
-            yield "branch", new.orelse
-        case ast.Slice():
-            for bound in ("lower", "upper"):
-                if edge := getattr(new, bound):
-                    for step in (ast.Add(), ast.Sub()):
-                        beside = ast.BinOp(edge, step, ast.Constant(1))
-                        yield "slice", ast.Slice(**vars(new) | {bound: beside})
-        case ast.Call():
-            for place in range(len(new.args)):
-                if len(new.args) + len(new.keywords) > 1:
-                    yield "argument", ast.Call(new.func, new.args[:place] + new.args[place + 1 :], new.keywords)
-            for place in range(len(new.keywords)):
-                yield "argument", ast.Call(new.func, new.args, new.keywords[:place] + new.keywords[place + 1 :])
-            name = getattr(new.func, "id", getattr(new.func, "attr", None))
-            if name in OPPOSITE:
-                field = "id" if isinstance(new.func, ast.Name) else "attr"
-                setattr(new.func, field, OPPOSITE[name])
-                yield "extreme", new
-            elif name == "sorted":
-                yield "order", ast.Subscript(new, ast.Slice(step=ast.UnaryOp(ast.USub(), ast.Constant(1))))
-            elif name == "reversed":
-                yield "order", ast.Call(ast.Name("iter"), new.args, [])
-        case ast.Return(value=ast.expr()):
-            yield "return", ast.Return(ast.Constant(None))
-        case ast.Expr(value=ast.Call()) | ast.AugAssign():
-            yield "statement", ast.Pass()
-        case ast.comprehension(ifs=[_, *_]):
-            yield "filter", ast.comprehension(new.target, new.iter, [], new.is_async)
+    if of_its_kind := CHANGES.get(type(node)):
+        yield from of_its_kind(deepcopy(node), parent)
     if isinstance(parent, ast.If | ast.While) and node is parent.test and not is_for_types(node):
-        for value in (True, False)[isinstance(parent, ast.While) :]:
-            yield "branch", ast.Constant(value)
+        yield from (("branch", ast.Constant(value)) for value in (True, False)[isinstance(parent, ast.While) :])
+
+
+def of_constant(new, parent):
+    match new.value:
+        case bool():
+            yield "flag", ast.Constant(not new.value)
+        case int() | float():
+            yield from (("number", ast.Constant(value)) for value in (new.value + 1, new.value - 1, 2 * new.value))
+        case str() | bytes() if new.value and not isinstance(parent, ast.JoinedStr):
+            blank = " " if isinstance(new.value, str) else b" "
+            yield from [("text", ast.Constant(new.value[:0]))] * (blank not in new.value)
+
+
+def of_comparison(new, parent):
+    for other in COMPARED[type(new.ops[0])]:
+        yield "comparison", ast.Compare(new.left, [other(), *new.ops[1:]], new.comparators)
+
+
+def of_operator(new, parent):
+    if type(new.op) in COMBINED:
+        yield "operator", ast.BinOp(new.left, COMBINED[type(new.op)](), new.right)
+
+
+def of_and_or(new, parent):
+    yield "and, or", ast.BoolOp(ast.Or() if isinstance(new.op, ast.And) else ast.And(), new.values)
+    yield from (("term", ast.BoolOp(new.op, rest)) for rest in each_left_out(new.values))
+
+
+def of_sign(new, parent):
+    if isinstance(new.op, ast.Not | ast.USub | ast.Invert):
+        yield "sign, not", new.operand
+
+
+def of_branches(new, parent):
+    yield "branch", new.body
+    yield "branch", new.orelse
+
+
+def of_slice(new, parent):
+    for bound in ("lower", "upper"):
+        if edge := getattr(new, bound):
+            for step in (ast.Add(), ast.Sub()):
+                yield "slice", ast.Slice(**vars(new) | {bound: ast.BinOp(edge, step, ast.Constant(1))})
+
+
+def of_call(new, parent):
+    if len(new.args) + len(new.keywords) > 1:
+        yield from (("argument", ast.Call(new.func, rest, new.keywords)) for rest in each_left_out(new.args))
+    yield from (("argument", ast.Call(new.func, new.args, rest)) for rest in each_left_out(new.keywords))
+    field = "id" if isinstance(new.func, ast.Name) else "attr"
+    name = getattr(new.func, field, None)
+    if name in OPPOSITE:
+        setattr(new.func, field, OPPOSITE[name])
+        yield "extreme", new
+    elif name == "sorted":
+        yield "order", ast.Subscript(new, ast.Slice(step=ast.UnaryOp(ast.USub(), ast.Constant(1))))
+    elif name == "reversed":
+        yield "order", ast.Call(ast.Name("iter"), new.args, [])
+
+
+def of_return(new, parent):
+    if new.value:
+        yield "return", ast.Return(ast.Constant(None))
+
+
+def of_statement(new, parent):
+    if isinstance(new, ast.AugAssign) or isinstance(new.value, ast.Call):
+        yield "statement", ast.Pass()
+
+
+def of_filter(new, parent):
+    if new.ifs:
+        yield "filter", ast.comprehension(new.target, new.iter, [], new.is_async)
+
+
+CHANGES = {
+    ast.Constant: of_constant,
+    ast.Compare: of_comparison,
+    ast.BinOp: of_operator,
+    ast.BoolOp: of_and_or,
+    ast.UnaryOp: of_sign,
+    ast.IfExp: of_branches,
+    ast.Slice: of_slice,
+    ast.Call: of_call,
+    ast.Return: of_return,
+    ast.Expr: of_statement,
+    ast.AugAssign: of_statement,
+    ast.comprehension: of_filter,
+}
+
+
+def each_left_out(parts: list) -> list[list]:
+    """Return lists of all parts but one."""
+    return [parts[:place] + parts[place + 1 :] for place in range(len(parts))]
 
 
 def is_for_types(test: ast.AST) -> bool:
@@ -135,8 +179,7 @@ def span(node: ast.AST, starts: list[int]) -> tuple[int, int]:
 def all_breaks(file: Path) -> dict[int, dict[str, list[dict]]]:
     """Return the breaks of a file by line and kind."""
     source = file.read_text(encoding="utf-8")
-    tree, raw = ast.parse(source), source.encode()
-    starts = [0, *accumulate(map(len, raw.splitlines(keepends=True)))]
+    tree, starts = ast.parse(source), [0, *accumulate(map(len, source.encode().splitlines(keepends=True)))]
     inside = {}  # of what stands within a text with values: that text, for only it knows where it stands
     for text in ast.walk(tree):
         if isinstance(text, ast.JoinedStr):
@@ -145,24 +188,21 @@ def all_breaks(file: Path) -> dict[int, dict[str, list[dict]]]:
     found: dict[int, dict[str, list[dict]]] = {}
     for node, parent in places(tree):
         for kind, new in changes(node, parent):
-            whole = inside.get(node, node)
-            if isinstance(whole, ast.comprehension):  # has no place of its own
-                begin, end = span(whole.iter, starts)[1], span(whole.ifs[-1], starts)[1]
-                text, line = "", whole.ifs[0].lineno
-            else:
-                text = written(new) if whole is node else written(with_change(whole, node, new))
-                (begin, end), line = span(whole, starts), whole.lineno
-            lost = raw[begin:end].count(b"\n")
-            if isinstance(whole, ast.expr):
-                text = f"({text}{lost * chr(10)})"
-            elif isinstance(whole, ast.comprehension):
-                text = lost * "\n"
-            elif lost:
-                text += lost * "\n"
+            line, begin, end, text = replacement(node, new, inside.get(node, node), starts)
+            old = source.encode()[begin:end].decode()
+            text += old.count("\n") * "\n"  # what stands below stays in its line
+            if isinstance(inside.get(node, node), ast.expr):
+                text = f"({text})"
             one = {"path": str(file.relative_to(ROOT)), "line": line, "kind": kind, "begin": begin, "end": end}
-            one |= {"old": raw[begin:end].decode(), "new": text}
-            found.setdefault(line, {}).setdefault(kind, []).append(one)
+            found.setdefault(line, {}).setdefault(kind, []).append(one | {"old": old, "new": text})
     return found
+
+
+def replacement(node: ast.AST, new: ast.AST, whole: ast.AST, starts: list[int]) -> tuple[int, int, int, str]:
+    """Return the line of a change, where the text begins and ends that goes, and the text that comes for it."""
+    if isinstance(node, ast.comprehension):  # it has no place of its own; its filters go
+        return node.ifs[0].lineno, span(node.iter, starts)[1], span(node.ifs[-1], starts)[1], ""
+    return whole.lineno, *span(whole, starts), written(new if whole is node else with_change(whole, node, new))
 
 
 def with_change(whole: ast.AST, node: ast.AST, new: ast.AST) -> ast.AST:
