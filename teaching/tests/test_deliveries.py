@@ -34,7 +34,7 @@ from bmlab_teaching.judging import Judge
 from bmlab_teaching.marks import shortcuts
 from bmlab_teaching.matching import Plan, plan
 from bmlab_teaching.pages import calls
-from bmlab_teaching.reading import Reader, read_cells
+from bmlab_teaching.reading import Reader, TooMuch, read_cells
 from bmlab_teaching.slicing import names, needed_cells
 from bmlab_teaching.working_copies import student_version
 
@@ -71,6 +71,10 @@ NAMES = ["01_theory", "02_exact_z"]
             [f"Week_1_{who}_attempt_2026-11-20-10-11-12_a.ipynb" for who in ("ann_lee", "bo_lee", "cy")],
             {("ann_lee", "ann_lee"), ("bo_lee", "bo_lee"), ("cy", "cy")},
         ),
+        # a number is one person under any name, and a name alone is one in any spelling of its letters
+        (["Li_7_assignsubmission_file_/a.ipynb", "Li_8_assignsubmission_file_/a.ipynb"], {("7", "Li"), ("8", "Li")}),
+        (["Bo Li_7_assignsubmission_file_/a.ipynb", "Bo_7_assignsubmission_file_/b.ipynb"], {("7", "Bo Li")}),
+        (["ANN_02_exact_z.ipynb", "Ann/a.ipynb"], {("ANN", "ANN")}),
         (["Weiß/a.ipynb", "Weiss/a.ipynb"], {("Weiß", "Weiß"), ("Weiss", "Weiss")}),
     ],
 )
@@ -161,6 +165,34 @@ def test_of_a_zip_whoever_is_outermost_has_sent_its_files_and_no_folder_or_syste
             archive.writestr(name, "")
     found = {one.name: (one.members, one.is_folder) for one in outermost(tmp_path / "all.zip")}
     assert found == {"ann": (["ann/a.ipynb", "ann/b/c.csv"], True), "bo_a.ipynb": (["bo_a.ipynb"], False)}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("limit, sizes, read", [("MAX_DELIVERY_BYTES", [4000, 4000], 1), ("MAX_PARTS", [1, 1, 1], 2)])
+def test_what_comes_after_too_much_is_not_read(packed, limit, sizes, read, tmp_path, monkeypatch):
+    monkeypatch.setattr(f"bmlab_teaching.reading.{limit}", 6000 if limit == "MAX_DELIVERY_BYTES" else 2)
+    (tmp_path / "ann").mkdir()
+    for k, size in enumerate(sizes):
+        (tmp_path / f"ann/{k}.csv").write_bytes(b"x" * size)
+    if packed:
+        with zipfile.ZipFile(tmp_path / "all.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in sorted((tmp_path / "ann").iterdir()):
+                archive.write(file, file.name)
+        (tmp_path / "ann").rename(tmp_path / "unpacked")
+        (tmp_path / "ann").mkdir()
+        (tmp_path / "all.zip").rename(tmp_path / "ann/all.zip")
+        monkeypatch.setattr("bmlab_teaching.reading.MAX_PARTS", 3 if limit == "MAX_PARTS" else 2000)  # the zip, too
+    found = []
+    with pytest.raises(TooMuch, match="what came after was not read"):
+        found.extend(iter_noting(Reader().files_of([("", "", str(tmp_path / "ann"), [])]), found))
+    assert len(found) == read
+
+
+def iter_noting(parts, found):
+    """Note each part as it comes."""
+    for part in parts:
+        found.append(part)
+    return ()
 
 
 def test_of_two_files_of_one_minute_the_later_is_the_later(tmp_path):

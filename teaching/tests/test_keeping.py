@@ -33,6 +33,8 @@ def done(*own, at=3, answer="mine = text"):
 
 
 def test_what_leads_to_a_kept_value_alone_is_not_run():
+    found = with_kept(ABOUT, [*STEPS, ("run", "mine = text")])
+    assert found == [[], [], [], [("take", {"machine": "kept"})], [STEPS[4]], [("run", "mine = text")]]  # each its own
     assert done() == [("take", {"machine": "kept"}), STEPS[4], ("run", "mine = text")]
     assert done(at=5) == done() and done(answer="mine = 1") == [("run", "mine = 1")]
     assert done("rest = rows")[:2] == [STEPS[0], ("run", "rows = np.ones(3)")]  # what a student's own cell needs

@@ -25,6 +25,7 @@ from small_course import (
 
 from bmlab_teaching import children, grading, marks, spreadsheets
 from bmlab_teaching.cells import PASSED
+from bmlab_teaching.deliveries import outer_of
 from bmlab_teaching.pages import calls, markdown, solutions
 from bmlab_teaching.roster import read_roster
 from bmlab_teaching.working_copies import TEXT_STUB, student_version, worth
@@ -401,6 +402,20 @@ def test_how_large_the_graders_process_is_takes_nothing_from_a_student(course):
         assert graded(course, gigabytes=2)["ann"]["twice: 2. Do: double"] == "2"
 
 
+def test_rows_are_read_in_the_order_of_their_names_whatever_their_letters_and_files(tmp_path):
+    people = [("k3", "zoe"), ("k1", "Ann"), ("k4", "ann"), ("k2", "Bo"), ("k5", "\u00c4nne")]
+    for key, name in people:
+        grading.Row(key, key, name).save(tmp_path)
+    assert [row.name for row in grading.load(tmp_path).values()] == ["Ann", "ann", "Bo", "zoe", "\u00c4nne"]
+
+
+def test_a_line_of_the_roster_has_moodles_folder_only_if_the_work_came_in_one(tmp_path):
+    (tmp_path / "class.csv").write_text("Identifier,Full name,Grade\nParticipant 7,Ann,\nParticipant 8,Bo,\n")
+    roster = read_roster(tmp_path / "class.csv")
+    assert outer_of(2, roster, 1, "Ann_7_assignsubmission_file_") == "Bo_8_assignsubmission_file_"
+    assert outer_of(2, roster, 1, "Ann_9_assignsubmission_file_") == outer_of(2, roster, 1, "ann") == ""
+
+
 @harmless
 def test_the_same_answer_is_told_only_where_it_is_long(tmp_path):
     blank = student_version(short_notebook(tmp_path))
@@ -430,6 +445,7 @@ def test_the_demo_class_has_the_marks_that_its_page_should_show(tmp_path):
 
 def test_a_formula_on_lines_of_its_own_stands_alone_and_one_within_a_line_does_not():
     alone, within = str(markdown("$$\nx^2\n$$")), str(markdown("so $x^2$ is"))
+    assert "<b>" not in str(markdown("a <b> b")) and "&lt;b&gt;" in str(markdown("a <b> b"))  # words of a text, no HTML
     assert 'display="block"' in alone and 'display="block"' not in within and "<msup>" in alone and "<msup>" in within
 
 

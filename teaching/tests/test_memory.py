@@ -1,4 +1,4 @@
-"""The wall around memory, as far as it needs no bubblewrap: its filter as the kernel reads it, its counts, its trial."""
+"""The wall around memory, where it needs no bubblewrap: its filter as the kernel reads it, its counts, its trial."""
 
 import errno
 import os
