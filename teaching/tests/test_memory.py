@@ -4,6 +4,7 @@ import errno
 import os
 import struct
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -62,11 +63,12 @@ def test_folders_in_memory_are_counted_if_they_are_of_the_sandbox(monkeypatch):
         return SimpleNamespace(f_blocks=size // 512, f_frsize=512, f_bfree=size // 512 - 7, f_files=100, f_ffree=90)
 
     monkeypatch.setattr(memory.os, "statvfs", about)
-    process = SimpleNamespace(pid=17)
+    process: Any = SimpleNamespace(pid=17)
     assert memory.in_folders(process, {"/tmp": 3, "/dev/shm": 3}) == 7 * 512 + 10 * 1024
     assert asked == ["/proc/17/root/tmp", "/proc/17/root/dev/shm"]
     monkeypatch.undo()
-    assert memory.in_folders(SimpleNamespace(pid=2**22 + 1), {"/tmp": 3}) == 0  # it is over
+    process.pid = 2**22 + 1  # it is over
+    assert memory.in_folders(process, {"/tmp": 3}) == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="memory without a name is Linux's")
