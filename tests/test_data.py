@@ -72,6 +72,11 @@ def test_animals_have_the_properties_that_they_have():
     assert (len(zoo.names), kinds["dolphin"], kinds["honeybee"]) == (101, "mammal", "insect")
 
 
+def test_what_nobody_asks_otherwise_is_of_the_size_that_the_papers_had():
+    sizes = {"encoder": (4, 8), "shifter": (3 * 2**8, 19), "zoo": (101, 15), "votes": (435, 16)}
+    assert {name: getattr(data, name)().data.shape for name in sizes} == sizes
+
+
 def test_the_second_half_of_the_shifter_is_the_first_one_shifted_as_the_third_says():
     for n in (1, 4):
         found = data.shifter(n)

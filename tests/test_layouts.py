@@ -86,6 +86,7 @@ MORE_VIEWS = {
         bmlab.learning_steps(STAR, np.sign(np.arange(40).reshape(8, 5) % 7 - 2.5), bmlab.mean_field, rate=0.05), steps=4
     ),
     "two patterns": lambda: widgets.DrawView(np.sign(np.arange(24).reshape(2, 12) % 5 - 1.5), shape=(3, 4)),
+    "four patterns": lambda: widgets.DrawView(np.sign(np.arange(16).reshape(4, 4) % 3 - 0.5), shape=(2, 2)),
     "two classes": lambda: widgets.PaintView(
         readers(6)[:2], [0, 1], names=["$1", "two"], shape=(2, 3), start=[1, -1, 0, 0, 1, 1]
     ),

@@ -11,6 +11,8 @@ import pytest
 from fuzz_cases import CASES, public
 from test_examples import PUBLIC
 
+import bmlab
+from bmlab import exercises, plot, widgets
 from bmlab.checking.validation import Sparse
 
 FUNCTIONS = {name: thing for name, thing in PUBLIC.items() if name != "bmlab.NotConverged"}  # an exception has none
@@ -61,3 +63,11 @@ def test_where_a_sparse_array_is_taken_the_type_says_so(door):
 @pytest.mark.parametrize("name", [name for name, f in FUNCTIONS.items() if "names" in inspect.signature(f).parameters])
 def test_names_are_words_in_any_list(name):
     assert {get_origin(kind) for kind in kinds_of(FUNCTIONS[name], "names")} & {Iterable, Sequence}
+
+
+@pytest.mark.parametrize("package", [bmlab, plot, widgets, exercises])
+def test_what_a_package_offers_is_there_and_is_all_that_its_pages_lead_to(package):
+    offered = package.__all__
+    assert len({*offered}) == len(offered) and all(getattr(package, name) is not None for name in offered)
+    known = {name.rpartition(".")[2] for name in PUBLIC if name.rpartition(".")[0] == package.__name__}
+    assert known <= {*offered}

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import warnings
+from copy import deepcopy
 from functools import partial
 from importlib.util import find_spec
 from itertools import islice, pairwise
@@ -19,6 +20,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import matplotlib
+import nbformat
 import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -42,6 +44,7 @@ from bmlab import plot, widgets
 from bmlab.widgets import controls
 from bmlab.widgets.beliefs import RADIUS, towards_root
 from bmlab.widgets.machine import ModelView
+from bmlab.widgets.page import Page
 from bmlab.widgets.reading import Readers
 
 FOLDER = Path(widgets.__file__).parent
@@ -124,10 +127,13 @@ def test_a_view_is_stored_as_a_picture_and_a_text_that_stays_and_its_page_is_sen
 @pytest.mark.parametrize("name", VIEWS)
 def test_no_word_of_a_stored_view_is_struck_or_leaves_the_picture(name, monkeypatch):
     """A mean of two digits may touch the rim of its own disc."""
-    figures = []
-    monkeypatch.setattr("bmlab.widgets.view.png", lambda figure, **_: figures.append(figure) or ("", 0, 0))
-    VIEWS[name]()
+    figures, asked = [], []
+    monkeypatch.setattr(
+        "bmlab.widgets.view.png", lambda figure, **more: (figures.append(figure), asked.append(more)) and ("", 0, 0)
+    )
+    view = VIEWS[name]()
     (figure,) = figures
+    assert asked[0]["enlarged"] == view.enlarged and len(asked[0]) == 2  # its words are as large as the page's
     assert [found for found in overlaps(figure) if not re.fullmatch(r"[+−]0\.\d\d", found[0])] == []
     boxes = np.array([text.get_window_extent().get_points() for ax in figure.axes for text in words_of(ax)])
     assert len(boxes) > 3 and boxes.min() > -1 and (boxes.max(axis=(0, 1)) < figure.bbox.max + 1).all()
@@ -406,6 +412,26 @@ def test_a_climb_by_sampling_shows_its_mismatch_and_ends_where_the_page_has_enou
     answer = request(widgets.LearningView(climb(infer=sample), steps=2), monkeypatch, **{"from": 0, "to": 99})
     assert len(answer["frames"]) == 12 and answer["end"] == "The view ends after 12 steps."
     assert all(frame["log_likelihood"] is None and frame["mismatch"] > 0 for frame in answer["frames"])
+
+
+def test_the_page_reads_each_number_that_it_is_sent_of_a_step(monkeypatch):
+    (frame,) = request(widgets.LearningView(climb(), steps=1), monkeypatch, **{"from": 0, "to": 1})["frames"]
+    script = (FOLDER / "learning.js").read_text(encoding="utf-8")
+    assert all(re.search(rf"\b{key}\b", script) for key in frame) and len(frame) == 8
+
+
+def test_a_file_without_kernel_has_the_script_and_the_state_of_its_views_and_no_word_of_them_ends_the_script():
+    model = bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0.5], names=("</script>", "b & c"))
+    data, metadata = widgets.MachineView(model)._repr_mimebundle_()
+    shown = nbformat.v4.new_output("display_data", data, metadata=metadata)
+    folded = nbformat.v4.new_output("display_data", {"text/html": '<div class="bmlab-predict">A</div>'})
+    cells = [nbformat.v4.new_code_cell("", outputs=[one]) for one in (shown, deepcopy(shown), folded)]
+    html = Page().from_notebook_node(nbformat.v4.new_notebook(cells=cells))[0]
+    (state, other) = re.findall(r"^const state = (.*), model = \{ get", html, re.MULTILINE)
+    assert json.loads(state) == metadata["image/png"]["bmlab"]["state"] == json.loads(other) and "<" not in state
+    assert re.findall(r'id="(bmlab-\d)"', html) == ["bmlab-1", "bmlab-2"]
+    assert html.count(f'alt="{metadata["image/png"]["alt"]}"') == 2
+    assert (FOLDER / "predict.js").read_text(encoding="utf-8") in html and "export default" not in html
 
 
 def test_pairs_that_a_method_does_not_know_are_left_out(monkeypatch):

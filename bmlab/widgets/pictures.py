@@ -82,12 +82,6 @@ class Easel:
         self._canvas.draw()
 
 
-def subplots(rows: int, columns: int, width: float, height: float) -> tuple[Figure, np.ndarray]:
-    """Return a figure outside pyplot, which no other cell shows, and its axes (rows, columns)."""
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots(rows, columns, squeeze=False)
-
-
 def inside(ax: Axes, left: float, top: float, width: float, height: float) -> Axes:
     """Return new axes over a part of those of a page, in its pixels."""
     low, high = ax.figure.transFigure.inverted().transform(

@@ -6,6 +6,9 @@ import sys
 import zipfile
 from contextlib import suppress
 from copy import deepcopy
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import nbformat
 import pytest
@@ -22,6 +25,7 @@ from small_course import (
     page_of,
     short_notebook,
     story_cells,
+    walled,
 )
 
 from bmlab import widgets
@@ -29,12 +33,12 @@ from bmlab_teaching.cells import Cells, python
 from bmlab_teaching.children import Work, in_children
 from bmlab_teaching.course import handout
 from bmlab_teaching.deliveries import outermost, senders
-from bmlab_teaching.grading import Copy, grade, read, stage, why
+from bmlab_teaching.grading import Copy, grade, kept_beside, read, stage, why
 from bmlab_teaching.judging import Judge
 from bmlab_teaching.marks import shortcuts
 from bmlab_teaching.matching import Plan, plan
 from bmlab_teaching.pages import calls
-from bmlab_teaching.reading import Reader, TooMuch, read_cells
+from bmlab_teaching.reading import File, Reader, TooMuch, cell_of, read_cells
 from bmlab_teaching.slicing import names, needed_cells
 from bmlab_teaching.working_copies import student_version
 
@@ -426,6 +430,40 @@ def test_nobody_is_accused_of_what_another_solution_in_the_cell_calls(tmp_path):
         assert [one.answer for one, _ in shortcuts(about, {"answers": answers})] == accused
 
 
+def test_a_call_that_stands_in_the_solution_of_another_exercise_alone_is_a_shortcut(tmp_path):
+    exact = "### BEGIN SOLUTION\nlog_z = bmlab.exact(bmlab.toy()).log_z.value\n### END SOLUTION"
+    about = handout(short_notebook(tmp_path, [*TWICE, ("log_z", exact, "assert log_z > 0", [])]))
+    own = "log_z = bmlab.exact(bmlab.toy()).log_z.value"
+    texts = {"first": "first = 1", "double": "def double(x):\n    return bmlab.exact(x)", "log_z": own}
+    answers = {name: {"source": text, "calls": calls(text)} for name, text in texts.items()}
+    assert [(one.answer, called) for one, called in shortcuts(about, {"answers": answers})] == [
+        ("double", ["bmlab.exact"])
+    ]
+
+
+def test_files_lie_as_their_notebook_sees_them_and_where_there_are_none_there_is_no_folder(tmp_path):
+    assert kept_beside(tmp_path / "none", [], {()}) == "" and not (tmp_path / "none").exists()
+    places = {("week 1",): "a.csv", ("week 1", "data"): "b.csv", ("week 1", "parts"): "one.py", ("else",): "c.csv"}
+    files = [File(name, name.encode(), "", (), folders) for folders, name in places.items()]
+    found = kept_beside(tmp_path / "kept", files, {("week 1",)})
+    lie = {str(one.relative_to(found)): one.read_bytes() for one in Path(found).rglob("*") if one.is_file()}
+    beside = {"a.csv", "b.csv", "c.csv"}  # of what lies deeper a copy lies beside the notebook, unless it is a module
+    assert lie == {one: one.split("/")[-1].encode() for one in {"data/b.csv", "parts/one.py", *beside}}
+    assert all(one.stat().st_mode & 0o777 == 0o444 for one in Path(found).rglob("*") if one.is_file())
+
+
+@pytest.mark.parametrize(
+    "source, imported",
+    [
+        ("import numpy as np, os.path", {"np", "os"}),
+        ("from scipy import sparse as many, linalg", {"many", "linalg"}),
+        ("import numpy.linalg\nif x:\n    y = 1", {"numpy"}),
+    ],
+)
+def test_an_import_makes_the_name_that_it_is_called_by(source, imported):
+    assert names(source).imported == imported and imported <= names(source).made
+
+
 def test_an_open_answer_stays_open_whatever_else_is_written(kit, tmp_path):
     notebook = kit.answered("first", after="\nother = 1\ndef triple(x):\n    return 3 * x")
     notebook.cells[-1].source += "\nother = 2"
@@ -524,7 +562,7 @@ def test_a_line_that_cannot_run_here_takes_nothing_else_with_it_and_files_travel
     assert files or "That line cannot run here and was left out" in page
 
 
-@harmless
+@walled
 def test_files_are_read_only_change_a_mark_with_them_and_reach_nobody_else(tmp_path):
     blank = student_version(short_notebook(tmp_path))
     writes = "open('scale.csv', 'w').write('2')\nfirst = base"
@@ -564,6 +602,43 @@ def test_what_is_read_in_another_form_or_not_at_all_has_a_sentence(tmp_path):
     assert found["ann"]["plans"] and not found["ann"]["remarks"]
     assert "packed in a way that is not read; a zip is" in found["bo"]["remarks"][0]
     assert "larger than 30 MB" in found["cy"]["remarks"][0] and "clear the outputs" in found["cy"]["remarks"][0]
+
+
+@pytest.mark.parametrize("level, signs", [(None, "#"), (1, "#"), (3, "###"), ("2", "##"), (9, "######")])
+def test_a_heading_of_an_old_format_is_one_of_today_and_code_is_read_by_its_older_name(level, signs):
+    heading = {"cell_type": "heading", "source": ["Why", "?"]} | ({"level": level} if level else {})
+    assert cell_of(heading).source == f"{signs} Why?"
+    assert cell_of({"cell_type": "code", "input": "x = 1"})[:2] == ("code", "x = 1")
+
+
+def test_a_cell_stops_at_a_misspelt_name_and_goes_past_what_is_missing_here(monkeypatch):
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # which the cells replace
+    student = Cells(60, 0, None, None)
+    assert student.run("first = 1\nsecond = frist\nthird = 3")["error"]["kind"] == "NameError"
+    error = student.run("import no_such_package as missing\nfourth = missing.one()\nfifth = 5")["error"]
+    assert error["kind"] == "ModuleNotFoundError" and "was left out" in error["words"]
+    assert {name: name in student.space for name in ("first", "second", "third", "fourth", "fifth")} == {
+        "first": True, "second": False, "third": False, "fourth": False, "fifth": True,
+    }  # fmt: skip
+
+
+def test_what_a_statement_did_not_make_and_what_is_no_data_is_not_kept(monkeypatch):
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    student = Cells(60, 0, None, None)
+    found = student.keep("x = 1\ny = x / 0", ["x", "y"])
+    assert [*found["values"]] == ["x"] and found["error"]["kind"] == "ZeroDivisionError"
+    found = student.keep("def f():\n    return 1\nz = [1.5]", ["f", "z"])
+    assert [*found["values"]] == ["z"] and not found["error"] and found["seconds"] >= 0
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_judge_ends_the_submission_and_its_referee_if_there_was_one(asked):
+    ended: list[str] = []
+    both: Any = SimpleNamespace()
+    both.student = SimpleNamespace(close=lambda: ended.append("submission"))
+    both.referee = SimpleNamespace(close=lambda: ended.append("referee")) if asked else None
+    Judge.close(both)
+    assert ended == ["submission"] + ["referee"] * asked
 
 
 def test_of_equal_times_the_name_decides_and_says_so():

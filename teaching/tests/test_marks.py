@@ -374,7 +374,8 @@ def test_grading_stops_if_the_solution_does_not_score(tmp_path):
     (name, solution, *rest), second = TWICE
     source = short_notebook(tmp_path, [(name, solution.replace("= base", "= a_missing_package"), *rest), second])
     hand_in(tmp_path / "returned", "anna", "twice", answered(student_version(source)))
-    with pytest.raises(ValueError, match="the solution of twice does not score full marks here, so nobody was graded"):
+    words = "the solution of twice does not score full marks here, so nobody was graded: .*a_missing_package"
+    with pytest.raises(ValueError, match=words):
         graded(tmp_path)
     assert not (tmp_path / "graded/grades.csv").exists()
 
@@ -400,6 +401,13 @@ def test_what_cannot_be_graded_here_is_blank_and_tried_again(course, monkeypatch
 def test_how_large_the_graders_process_is_takes_nothing_from_a_student(course):
     with mmap(-1, 5 * 2**30):  # address space alone
         assert graded(course, gigabytes=2)["ann"]["twice: 2. Do: double"] == "2"
+
+
+def test_what_is_odd_about_an_answer_is_a_doubt_that_is_told_once(table, rows):
+    rows["ann"].notebooks = {"twice": rows["ann"].notebooks["twice"] | {"flags": ["it looks at the test", "odd"] * 2}}
+    lines, _ = table()
+    assert "twice: it looks at the test" in str(lines["ann"]) and str(lines["ann"]).count("it looks at") == 1
+    assert "twice: odd" in str(lines["ann"]) and "odd" not in str(lines["bo"])
 
 
 def test_rows_are_read_in_the_order_of_their_names_whatever_their_letters_and_files(tmp_path):

@@ -22,6 +22,7 @@ from bmlab_teaching.cells import VALUE_CHARACTERS, packed, plain
 from bmlab_teaching.course import handout
 from bmlab_teaching.proofs import prove
 from bmlab_teaching.sandbox import Limits
+from bmlab_teaching.slicing import names
 from bmlab_teaching.working_copies import student_version
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
@@ -56,9 +57,20 @@ def test_a_test_that_proves_nothing_stops_grading(test, null, tmp_path):
         solution = solution.replace("2 * numpy.ones(2) * x", "[1] if x == [1] else 2 * x")
     short_notebook(tmp_path, [("double", solution, test, [])])
     hand_in(tmp_path / "returned", "ann", "twice", answered(student_version(tmp_path / "sources/twice.ipynb")))
-    with pytest.raises(ValueError, match=f"a test of twice proves nothing, so nobody was graded: .*({null})"):
+    with pytest.raises(
+        ValueError,
+        match=f"a test of twice proves nothing, so nobody was graded: double = .*({null}).* passes 'test_double'",
+    ):
         graded(tmp_path)
     assert not (tmp_path / "graded/grades.csv").exists()
+
+
+@pytest.mark.parametrize("functions", [set(), {"one"}, {"one", "other"}])
+def test_each_null_answer_makes_all_names_of_its_test(functions):
+    found = proofs.nulls(["one", "other"], functions, "a seed")
+    assert len(found) > 40 and ("what the visible test asks, by heart" in found) == (len(functions) == 2)
+    for words, text in found.items():
+        assert {"one", "other"} <= names(text).made, words
 
 
 def test_a_course_is_proved_once_and_again_if_what_grades_it_is_another(tmp_path, monkeypatch):
@@ -78,6 +90,8 @@ def test_what_is_unseen_stands_at_the_end_of_its_check(tmp_path):
     test = handout(source).tests["test_double"]
     assert [one.asserts for one in test.checks] == [2, 2] and "unseen" not in nbformat.writes(student_version(source))
     assert "elsewhere" in test.source and "elsewhere" not in test.shown and "for x in" not in test.shown
+    order = [test.source.index(words) for words in ("'not twice'", "'not twice, elsewhere'", "'wrong at {x}'")]
+    assert order == sorted(order)
     answers = {"ann": "return {3: 6}.get(x, 0)", "bo": "return 2 * x if x > 0 else 1", "cy": "return 2 * x"}
     for student, body in answers.items():
         mine = RIGHT | {"double": f"def double(x):\n    {body}"}

@@ -7,6 +7,7 @@ import os
 import re
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -17,6 +18,7 @@ from nbformat.sign import NotebookNotary
 from small_course import RECORD, exercise_cells
 
 import bmlab.exercises.student_copy
+import bmlab.exercises.unmade
 from bmlab.exercises.student_copy import UNCHECKED, YOUR_TRY
 from bmlab_teaching import working_copies
 from bmlab_teaching.working_copies import student_version
@@ -89,6 +91,34 @@ def test_an_open_exercise_says_so_in_one_sentence_brings_no_point_and_the_story_
     errors = [[out.output_type for out in notebook.cells[test].outputs] for test in (3, 6)]
     assert errors == [["error"], ["error"]]  # for nbgrader's own autograde a test that has not passed
     assert notebook.cells[1].source.endswith("import numpy as np")  # the last output of the source is the last one here
+
+
+def test_the_picture_pressed_first_brings_all_that_it_needs_and_its_code_is_folded(folders):
+    path = folders[0] / "one.ipynb"
+    source = nbformat.read(path, 4)
+    picture = nbformat.v4.new_output("execute_result", {"image/png": "cGljdHVyZQ=="}, execution_count=7)
+    source.cells.insert(2, nbformat.v4.new_code_cell("np.pi", outputs=[picture], execution_count=7))
+    nbformat.write(source, path)
+    cell = next(cell for cell in student_version(path).cells if cell.cell_type == "code")
+    assert cell.source.startswith("import bmlab.exercises") and cell.source.endswith("import numpy as np\nnp.pi")
+    assert cell.metadata["jupyter"] == {"source_hidden": True} and cell.execution_count is None
+    words, shown = cell.outputs
+    assert "Shift+Enter" in words.text and (shown.data, shown.execution_count) == (picture.data, None)
+
+
+def test_a_worked_solution_is_its_words_and_its_code_with_what_that_prints(tmp_path):
+    teacher = {"tags": [working_copies.TEACHER]}
+    printed = nbformat.v4.new_output("stream", text="9\n")
+    cells = [
+        nbformat.v4.new_markdown_cell("# A story"),
+        nbformat.v4.new_markdown_cell("**4.** *Stretch* And then?", id="asked"),
+        nbformat.v4.new_markdown_cell("By $x^2$.", metadata=teacher),
+        nbformat.v4.new_code_cell("print(3**2)", metadata=teacher, outputs=[printed]),
+        nbformat.v4.new_code_cell("x = 3", metadata=teacher),
+    ]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "one.ipynb")
+    words = "By $x^2$.\n```python\nprint(3**2)\n```\n```text\n9\n```\n\n```python\nx = 3\n```"
+    assert working_copies.worked_of(tmp_path / "one.ipynb") == [("4", "asked", words)]
 
 
 def test_of_a_copy_only_exercises_may_fail(folders):
@@ -394,17 +424,36 @@ def test_a_full_disk_leaves_what_was_done(studied, monkeypatch):
     assert Path(bmlab.exercises.student_copy.DONE_FILE).read_bytes() == whole
 
 
-def test_an_answer_that_fails_takes_back_that_it_was_done(studied):
-    shell = studied(hidden=True)
+def test_an_answer_that_fails_takes_back_that_it_was_done(studied, monkeypatch):
+    shell, places, display = studied(hidden=True), [], bmlab.exercises.student_copy._display
+    monkeypatch.setattr(
+        bmlab.exercises.student_copy,
+        "_display",
+        lambda html, text, *kind, **which: (
+            (places.append(which) if "open again" in text else 0) or display(html, text, *kind, **which)
+        ),
+    )
     shell.run_cell("letter = 'B'\ndef my_sum(x):\n    return x[0] + x[1] if x[1:] else x[0]")
     assert "✓ done" in said_below(shell, MORE[0][2])[0] and "✓ done" in said_below(shell, MORE[1][2])[0]
     for failing in ("letter = 1 / 0", "letter = = 'B'"):
         shell.run_cell("letter = 'B'")
         said_below(shell, MORE[0][2])
         assert said_below(shell, failing)[-1] == "○ Exercise 1. Do: open again, since its answer fails now."
+        assert [one["update"] for one in places] == [True, False]  # in the place of the older verdict, and below
+        assert places[0]["display_id"] and not places[1]["display_id"] and not places.clear()
         assert "letter" not in shell.user_ns and "my_sum" in shell.user_ns
         assert "1 of 2 points. Open: exercise 1" in bmlab.exercises.student_copy._reached("one")[1]
     assert not [words for words in said_below(shell, "unrelated = 1 / 0") if "open again" in words]
+
+
+@pytest.mark.parametrize("in_notebook", [True, False])
+def test_the_first_file_of_a_kernel_listens_to_unknown_names_and_leaves_no_name(in_notebook):
+    file, heard = Path(bmlab.exercises.__file__).with_name("startup.py"), []
+    shell = SimpleNamespace(set_custom_exc=lambda *given: heard.append(given))
+    space = {"get_ipython": lambda: shell} if in_notebook else {}
+    before = {*space, "__builtins__"}
+    exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), space)
+    assert heard == [((NameError,), bmlab.exercises.unmade.say)] * in_notebook and {*space} - {"__doc__"} == before
 
 
 def test_a_name_that_no_cell_has_made_yet_is_told_where_it_is_made(studied, monkeypatch, capsys):
