@@ -40,7 +40,7 @@ class Labels(Artist):
         """Let a straight line be broken by words that stand on it."""
         self._whole[line] = np.array(line.get_xydata())
 
-    def around(self, text: str, xy: Any, radius: float, outward: Any = (0, 0), **style: Any) -> None:
+    def around(self, text: str, xy: Any, radius: float, outward: Any, **style: Any) -> None:
         """Write near a point that is a disc, best on its `outward` side."""
         side = np.column_stack([np.cos(TURNS), np.sin(TURNS)])
         corner = side / np.abs(side).max(axis=1, keepdims=True)
