@@ -1,5 +1,6 @@
 """One BLAS thread in a context, nested and in several Python threads at once, and the former number afterwards."""
 
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -136,6 +137,25 @@ def test_the_real_libraries_obey_from_any_python_thread():
     with threadpool_limits(3, user_api="blas"), ThreadPoolExecutor(1) as pool:
         told = f"threadpoolctl {version('threadpoolctl')}: small products of a second Python thread take all cores"
         assert limited() == pool.submit(limited).result() == {1} and counts() == {3}, told
+
+
+def test_what_is_loaded_inside_changes_nothing_outside(count, monkeypatch):
+    """SciPy's BLAS, say, by the first call that needs it."""
+    first, late = threads._libraries()[0], Blas()
+    with one_thread():
+        monkeypatch.setattr(threads, "_libraries", lambda: [first, late])
+    assert late.num_threads == count() == 3
+
+
+@pytest.mark.parametrize("pool", [1, 2])
+def test_the_blas_of_scipy_is_loaded_only_to_be_limited(pool):
+    """That takes a tenth of a second, of which a process of one thread has nothing."""
+    text = "import sys, bmlab\nbmlab.probabilities(bmlab.toy())\nprint('scipy.linalg' in sys.modules)"
+    more = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(pool))
+    done = subprocess.run(
+        [sys.executable, "-c", text], env=os.environ | more, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == str(pool > 1)
 
 
 def test_without_threads_and_numba_every_method_answers():

@@ -6,6 +6,7 @@ counted: the first to enter sets it, the last to leave restores it.
 """
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ _lock = Lock()
 if hasattr(os, "register_at_fork"):  # a child must not wait for a thread that it does not have
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 _depth: Counter[int] = Counter()  # contexts of one_thread() that each Python thread is in
-_before: list[int] = []  # the threads of each BLAS when the first entered; empty if nobody is inside
+_before: list = []  # each BLAS, and its number of threads when the first entered; empty if nobody is inside
 _alone = ContextVar("one_thread() is in force, and nothing lifts it", default=False)
 
 
@@ -60,14 +61,14 @@ def one_thread_only() -> Iterator[None]:
 def _limit_while(depth):
     """Set the number of contexts that this Python thread is in, and the number of threads if it changes."""
     with _lock:
-        me, libraries = get_ident(), _libraries()
-        was_inside, _depth[me] = me in _depth, depth
+        me, was_inside = get_ident(), get_ident() in _depth
+        _depth[me] = depth
         if not depth:
             del _depth[me]
         if bool(depth) == was_inside:
             return
-        _before[:] = _before or [blas.num_threads for blas in libraries]
-        for blas, count in zip(libraries, _before, strict=True):
+        _before[:] = _before or [(blas, blas.num_threads) for blas in _libraries()]
+        for blas, count in _before:
             own = getattr(blas, "threading_layer", "") == "openmp"  # its number belongs to the Python thread
             if own or (count > 1 and (depth or not _depth)):
                 _set(blas, 1 if depth else count)
@@ -83,9 +84,17 @@ def _set(blas, count):
     let_anyone(force=True)
 
 
-@lru_cache(maxsize=1)
 def _libraries():
-    import_module("scipy.linalg")  # its BLAS must be loaded before the controller looks
+    """Every BLAS; SciPy's takes a tenth of a second to load, and if NumPy's has one thread, it will have no more."""
+    libraries = _loaded("scipy.linalg" in sys.modules)
+    if "scipy.linalg" in sys.modules or all(blas.num_threads == 1 for blas in libraries):
+        return libraries
+    import_module("scipy.linalg")
+    return _loaded(True)
+
+
+@lru_cache(maxsize=2)
+def _loaded(with_scipy):
     return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
