@@ -53,6 +53,14 @@ def test_numba_is_imported_when_it_would_have_saved_its_import(fresh):
     assert taken.count("numpy") * lost <= chains.NUMBA_IMPORT
 
 
+def test_a_walk_that_chooses_again_counts_once(fresh):
+    """Its sweeps are made once, so they can save their time once."""
+    model = bmlab.sherrington_kirkpatrick(10, rng=0)
+    walk = Chains(model, random_states(model, 5), np.random.default_rng(0), n_sweeps=200)
+    walk.sweep(), walk.sweep()
+    assert 0 < chains._saved <= 200 * numpy_seconds(model, model.colours, 5)
+
+
 def test_the_choice_costs_least_over_a_grid(imported):
     """Whatever the machine, and never more than a block of calls if the units of a line turn together."""
     for n in (2, 30, 300):

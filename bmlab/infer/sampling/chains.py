@@ -89,9 +89,9 @@ class Chains:
         self._may_switch_engine = self._asked == "auto"  # to the faster one
         self._set_engine(self._cheaper() if self._may_switch_engine else self._asked)
 
-    def _cheaper(self):
+    def _cheaper(self, again=False):
         n_sweeps, new_biases = self._planned
-        return choose_engine(self.model, self.classes, self._s, max(1, n_sweeps - self.count), new_biases)
+        return choose_engine(self.model, self.classes, self._s, max(1, n_sweeps - self.count), new_biases, again)
 
     def _set_engine(self, backend):
         self.backend = backend
@@ -127,7 +127,7 @@ class Chains:
     def _blocks(self, sweeps, every, beta=None, biases=None, first_field=None):
         """Sweep in blocks of whole draws; yield the states after each `every` sweeps, none if it is 0."""
         if self._may_switch_engine and self.count:  # once states have left their start, another engine may be cheaper
-            self._may_switch_engine, backend = False, self._cheaper()
+            self._may_switch_engine, backend = False, self._cheaper(again=True)
             if backend != self.backend:
                 self._set_engine(backend)
         step = max(1, every)
@@ -169,22 +169,28 @@ _saved = 0.0  # seconds that Numba would have saved so far, in calls for which i
 
 
 def choose_engine(
-    model: BoltzmannMachine, classes: ColourClasses, s: np.ndarray, n_sweeps: int, new_biases: bool = False
+    model: BoltzmannMachine,
+    classes: ColourClasses,
+    s: np.ndarray,
+    n_sweeps: int,
+    new_biases: bool = False,
+    again: bool = False,
 ) -> str:
     """Return the faster engine for sweeps of states s (n, chains); results do not depend on it, only the time.
 
-    Numba is imported as soon as all calls so far would have saved the time of its import (the ski rental rule).
+    Numba is imported as soon as all calls so far would have saved the time of its import (the ski rental rule). A
+    walk that asks `again` is counted once.
     """
     global _saved
-    is_loaded, by_numpy = _saved > NUMBA_IMPORT, numpy_seconds(model, classes, s.shape[1])
+    is_loaded, by_numpy = _saved >= NUMBA_IMPORT, numpy_seconds(model, classes, s.shape[1])
     if is_loaded and numba_seconds(model, s.shape[1], MOST_FLIPS, new_biases) < by_numpy and has_numba():
         return "numba"
     numba = numba_seconds(model, s.shape[1], flip_share(model, s), new_biases)
     saved = n_sweeps * (by_numpy - numba)
     if saved <= 0:
         return "numpy"
-    _saved += saved
-    return "numba" if _saved > NUMBA_IMPORT and has_numba() else "numpy"
+    _saved = max(_saved, saved) if again else _saved + saved
+    return "numba" if _saved >= NUMBA_IMPORT and has_numba() else "numpy"
 
 
 def numpy_seconds(model: BoltzmannMachine, classes: ColourClasses, n_chains: int) -> float:

@@ -109,7 +109,7 @@ def temper(
     burn_in = check_count("burn_in", burn_in, 0)
     n_draws = check_count("n_draws", n_draws, 0, n_sweeps)
     n_ladders = n_ladders if n_ladders is None else check_count("n_ladders", n_ladders)
-    state = _initial_state(model, rng, start, temperatures, n_ladders, burn_in + n_sweeps)
+    state = _initial_state(model, rng, start, temperatures, n_ladders)
     spins = n_draws * state.s[:, 0].size
     check_memory(f"{n_draws:,} draws of {len(state.s):,} ladders would be kept", 20.0 * spins, "keep fewer draws")
     replicas = ReplicaExchange(model, state, rng, burn_in + n_sweeps)
@@ -156,13 +156,13 @@ def temper(
     )
 
 
-def _initial_state(model, rng, start, temperatures, n_ladders, n_sweeps):
+def _initial_state(model, rng, start, temperatures, n_ladders):
     if start is not None:
         _check_start(start, temperatures, n_ladders, model.n)
         temperatures = start.temperatures
     if temperatures is None:
         check_chains(model, (n_ladders or DEFAULT_LADDERS) * ASSUMED_RUNGS)
-        return choose_temperatures(model, rng, n_ladders or DEFAULT_LADDERS, n_sweeps)
+        return choose_temperatures(model, rng, n_ladders or DEFAULT_LADDERS)
     t = check_array("temperatures", temperatures, "leave them out")
     if t.ndim != 1 or not t.size or not np.isclose(t[0], model.temperature, 1e-12) or not (np.diff(t) > 0).all():
         raise ValueError(
@@ -243,22 +243,17 @@ def swap_chance(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
     return np.exp(np.minimum(0, np.diff(beta) * np.diff(energies)))
 
 
-def choose_temperatures(
-    model: BoltzmannMachine, rng: np.random.Generator, n_ladders: int, planned_sweeps: int = PILOT_SWEEPS
-) -> TemperingState:
-    """Return temperatures up to np.inf whose neighbours swap about half of the time, and states at each.
-
-    planned_sweeps is the number of sweeps at these temperatures; it affects only the choice of the engine.
-    """
-    state = _cool(model, rng, n_ladders, planned_sweeps)
+def choose_temperatures(model: BoltzmannMachine, rng: np.random.Generator, n_ladders: int) -> TemperingState:
+    """Return temperatures up to np.inf whose neighbours swap about half of the time, and states at each."""
+    state = _cool(model, rng, n_ladders)
     for _ in range(EQUALISING_ROUNDS):
-        state = _equalise_rejection(model, rng, state, planned_sweeps)
+        state = _equalise_rejection(model, rng, state)
     return state
 
 
-def _cool(model, rng, n_ladders, planned_sweeps):
+def _cool(model, rng, n_ladders):
     """Cool random states by steps of 1 / (spread of E): if E were normal, neighbours would swap half of the time."""
-    chains = Chains(model, random_states(rng, model.n, n_ladders), rng, n_sweeps=planned_sweeps)
+    chains = Chains(model, random_states(rng, model.n, n_ladders), rng, n_sweeps=PILOT_SWEEPS)
     beta, states = [0.0], []
     while True:
         blocks = chains.draws(COOLING_SWEEPS, beta=beta[-1])
@@ -271,9 +266,9 @@ def _cool(model, rng, n_ladders, planned_sweeps):
         beta.append(1 / model.temperature if is_still else min(1 / model.temperature, beta[-1] + 1 / spread))
 
 
-def _equalise_rejection(model, rng, state, planned_sweeps):
+def _equalise_rejection(model, rng, state):
     """Place the rungs so that all neighbours would reject equally often, judged by the swaps of pilot sweeps."""
-    replicas = ReplicaExchange(model, state, rng, planned_sweeps)
+    replicas = ReplicaExchange(model, state, rng, PILOT_SWEEPS)
     rejection = 1 - np.mean([swap_chance(replicas.beta, e).mean(0) for e in replicas.sweeps(PILOT_SWEEPS)], axis=0)
     cumulative = np.append(0, np.cumsum(rejection + 1e-9))  # the communication barrier up to each rung
     rungs = 1 + int(np.ceil(cumulative[-1] / TARGET_REJECTION))
