@@ -186,3 +186,11 @@ def test_the_bar_of_a_notebook_is_its_share_of_the_points_that_are_not_marked_la
     shown = student_copy._bar("01_theory")
     assert f'<progress aria-hidden="true" value="{share:g}"></progress>' in shown
     assert points.strip(".") in shown and left in shown and 'data-first-guesses="01."' in shown
+
+
+def test_what_is_the_same_in_rising_numbers_may_depend_on_them():
+    """The place of the largest is the last in all of the cases, and another one if they are turned round."""
+    tried, names = [[np.arange(3) * rate] for rate in (1.0, 2.0, 0.5, 3.0)], {"np": np}
+    exec("def right(x):\n    return x.sum()\ndef largest(x):\n    return np.argmax(x)", names)
+    assert hints.by_ignored(names["largest"], names["right"], tried) == ""
+    assert hints.by_ignored(len, names["right"], tried) == "does not depend on the numbers in x, and should"

@@ -309,7 +309,8 @@ def by_ignored(mine, right, tried):
         alike = [pair for pair, (one, other) in zip(pairwise(tried), pairwise(kinds), strict=True) if one == other]
         pairs = [(one, [*one[:k], other[k], *one[k + 1 :]]) for one, other in alike]
         matter = [pair for pair in pairs if not same_answer(right, *pair)]
-        if len(matter) >= ENOUGH and all(same_answer(mine, *pair) for pair in matter):
+        turned = [(one, [*one[:k], one[k][::-1], *one[k + 1 :]]) for one in tried if np.ndim(one[k])]
+        if len(matter) >= ENOUGH and all(same_answer(mine, *pair) for pair in matter + turned):
             return f"does not depend on {'the numbers in ' * isinstance(given[0], np.ndarray | list)}{name}, and should"
     return ""
 
