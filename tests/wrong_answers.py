@@ -86,6 +86,7 @@ SLIPS = {
             ("order = sorted(range(10), key=lambda i: sum(i in pair for pair in pairs))", "its message is over"),
             ("min(", "max(", "its message is over"),
             ("...\norder = order[:9]", "each of the ten units once"),
+            ("...\norder = ', '.join(map(str, order))", "without quotes"),
             ("...\norder = [unit + 1 for unit in order]", "each of the ten units once"),
             ("...\norder = 5 * order[:2]", "each of the ten units once"),
         ],
@@ -141,6 +142,7 @@ SLIPS = {
     "03b_long_enough": {
         "draws_worth": [
             ("...\ndraws_worth = 1000 * (1 - kept)", "the 2 before each power is lost"),
+            ("...\ndraws_worth = 1000 * np.exp(-2 * kept)", "a geometric series"),  # at 0.8 nearly 1000 * (1 - kept)
             ("...\ndraws_worth = 1000 / (1 + 2 * kept)", "the sum goes on"),
             ("...\ndraws_worth = 1000 * np.sqrt((1 - kept) / (1 + kept))", "no root"),
             ("...\ndraws_worth = 1000 * (1 + kept) / (1 - kept)", "not more"),
@@ -175,6 +177,7 @@ SLIPS = {
             ("(1 - 1 / 4)", "(4 - 1)", "1/1 - 1/4"),
             ("Z4 * ", "", "Z over the Z at T = 4"),
             (" / 400", "", "the mean of the weights"),
+            ("400", "399", "over 400"),
             ("z_jump = Z4", "the Z at T = 4"),
             ("400", "800", "a mean of 400 weights"),
         ],
@@ -242,6 +245,7 @@ SLIPS = {
             ("np.logaddexp(*low), np.logaddexp(*high)", "np.mean(low), np.mean(high)", "known exactly"),
             ("np.logaddexp(*low), np.logaddexp(*high)", "max(low), max(high)", "known exactly"),
             ("return np.logaddexp(*low), np.logaddexp(*high)", "return np.logaddexp(*high)", "known exactly"),
+            ("(*low), np.logaddexp(*high)", "(*high), np.logaddexp(*low)", "the lower end is asked first"),
             ("model.clamp([unit], [state])", "model", "known exactly"),
             (
                 "    cases = [",
