@@ -48,6 +48,7 @@ def chapter(path: Path) -> NotebookNode:
             continue  # a test
         if about and cell.cell_type == "code":
             cell.outputs = []
+        cell.source = ON_A_SCREEN.sub(lambda found: f"**On a screen: {found[1].lower()}{found[2]}**", cell.source)
         cell.source = pages.OF_A_TEST.sub("", cell.source)
         if cell.metadata.get("jupyter", {}).get("source_hidden"):
             cell.metadata["transient"] = {"remove_source": True}
@@ -56,6 +57,8 @@ def chapter(path: Path) -> NotebookNode:
     return notebook
 
 
+ON_A_SCREEN = re.compile(r"\*\*(Do this|Find)(\.?)\*\*")  # what follows is pressed, moved or run
+FOLDED_OUTPUT = re.compile(r"<details><summary>.*?</summary>(.*)</details>", re.DOTALL)
 FOLDED_ANSWER = re.compile(r"<details><summary>Answer(s?)</summary>(.*?)</details>", re.DOTALL)
 
 
@@ -67,6 +70,8 @@ def with_answers_last(cells: list[NotebookNode]) -> list[NotebookNode]:
         folded = [one for one in cell.get("outputs", []) if "bmlab-predict" in one.get("data", {}).get("text/html", "")]
         if folded:
             cell.outputs = []
+            for one in folded:
+                one.data["text/html"] = FOLDED_OUTPUT.sub(r"<p>What the cell says.</p>\1", one.data["text/html"])
             about = {"transient": {"remove_source": True}}
             answers.append(nbformat.v4.new_code_cell("", outputs=folded, metadata=about))
         if cell.cell_type == "markdown" and (found := FOLDED_ANSWER.search(cell.source)):
@@ -82,7 +87,6 @@ def html(path: Path) -> str:
     body = HTMLExporter(
         template_name="basic", exclude_input_prompt=True, exclude_output_prompt=True
     ).from_notebook_node(chapter(path))[0]
-    body = body.replace("Choose A, B or C. Then open this: what the cell says.", "What the cell says.")  # it lies open
     body = re.sub(r"<details(?=[ >])", "<details open", body)
     return f'<article id="{path.stem}">{re.sub(LINK, lead, body)}</article>'
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from bmlab.widgets.predicting import CHOOSE
 from bmlab_teaching.working_copies import record, without_hidden_tests, without_solutions, without_teachers
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -103,7 +104,7 @@ def shown(output: NotebookNode, picture) -> str:
         return fenced(text.rstrip(), "text")
     inside = re.findall(r'<pre>(.*?)</pre>|<img alt="(.*?)".*?base64,([^"]+)"', data["text/html"], re.DOTALL)
     said = [picture(png, alt) if png else fenced(unescape(words).rstrip(), "text") for words, alt, png in inside]
-    return FOLDED.format("Choose A, B or C. Then open this: what the cell says.", "\n\n".join(said))
+    return FOLDED.format(CHOOSE, "\n\n".join(said))
 
 
 def fenced(text: str, kind: str) -> str:

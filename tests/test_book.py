@@ -17,6 +17,8 @@ import book  # noqa: E402
 import pages  # noqa: E402
 from looks import STUB  # noqa: E402
 
+from bmlab_teaching.working_copies import student_version, working_copy  # noqa: E402
+
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 PATH = ROOT / "notebooks/01_theory.ipynb"
 
@@ -27,7 +29,7 @@ def test_a_chapter_is_laid_open_and_has_no_solution_and_no_test():
     assert "SOLUTION" not in code and STUB in code and "def my_formula" in code
     assert "tried = my_formula" in PATH.read_text() and "tried = my_formula" not in code  # the test of it
     assert not any("locked cell" in cell.source for path in book.CORE for cell in book.chapter(path).cells)
-    assert "<details>" not in text and "<details open" in text
+    assert not re.search("<details(?! open)", text) and "What the cell says." in text
     stored = [out for cell in nbformat.read(PATH, as_version=4).cells for out in cell.get("outputs", [])]
     drawn = sum("image/png" in out.get("data", {}) for out in stored)
     assert text.count('src="data:image/png') >= drawn > 3
@@ -50,6 +52,20 @@ def test_no_page_of_the_site_speaks_of_a_locked_cell():
         shown = [pages.OF_A_TEST.sub(pages.ON_A_PAGE, source) for source in told]
         assert told and not any("locked" in one or "hidden tests" in one for one in shown), path
         assert all(pages.ON_A_PAGE in one for one in shown), path
+
+
+@pytest.mark.parametrize("path", pages.NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_form_of_a_notebook_speaks_of_what_it_has_not(path):
+    """A copy of one's own is handed in to nobody, a page runs no test, and in a book nothing is pressed."""
+
+    def told(cells):
+        return "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+    alone, in_class, printed = working_copy(path), student_version(path), book.chapter(path)
+    assert "Hand in" not in told(alone.cells) and "**Hand in** this file" in told(in_class.cells)
+    for text in (told(alone.cells), told(in_class.cells), told(printed.cells)):
+        assert not re.search(r"\b[Tt]he tests?\b (?!images|counts|set)[a-z]+s\b|\byour slider\b|\bthis page\b", text)
+    assert "Do this" in told(alone.cells) and not re.search(r"\*\*(Do this|Find)\b|[Hh]and in\b", told(printed.cells))
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="no Chromium prints it")

@@ -18,9 +18,9 @@ from ..checking.calls import show_call
 from ..plot.figures import cell_of_request
 from .view import WIDGETS_FOLDER
 
-FOLDED_HTML = """<div class="bmlab-predict" data-name="{name}"><details><summary>Choose A, B or C. Then open this: \
-what the cell says.</summary>
-{output}
+CHOOSE = "Choose A, B or C. Then open this: what the cell says."
+FOLDED_HTML = f"""<div class="bmlab-predict" data-name="{{name}}"><details><summary>{CHOOSE}</summary>
+{{output}}
 </details></div>"""
 
 SIZES_HTML = {"width": "width", "data-points": "points"}  # attributes of a picture, by their names in its metadata

@@ -189,6 +189,7 @@ def tables(path: Path) -> list[Path]:
 def working_copy(path: Path) -> NotebookNode:
     """Return the student's version of a notebook, its exercises in boxes, in which one that is open stops nothing."""
     notebook = student_version(path)
+    notebook.cells = [cell for cell in notebook.cells if cell.id != "hand-in"]  # who studies alone hands nothing in
     for exercise in with_points(notebook):
         for cell in notebook.cells:
             if cell.cell_type == "markdown" and last_question(cell.source) == exercise.question:
