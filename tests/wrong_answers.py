@@ -245,7 +245,7 @@ SLIPS = {
             ("np.logaddexp(*low), np.logaddexp(*high)", "np.mean(low), np.mean(high)", "known exactly"),
             ("np.logaddexp(*low), np.logaddexp(*high)", "max(low), max(high)", "known exactly"),
             ("return np.logaddexp(*low), np.logaddexp(*high)", "return np.logaddexp(*high)", "known exactly"),
-            ("(*low), np.logaddexp(*high)", "(*high), np.logaddexp(*low)", "the lower end is asked first"),
+            ("(*low), np.logaddexp(*high)", "(*high), np.logaddexp(*low)", "the lower first"),
             ("model.clamp([unit], [state])", "model", "known exactly"),
             (
                 "    cases = [",
