@@ -503,6 +503,7 @@ def test_a_prediction_that_fails_hides_nothing():
 
 @pytest.mark.parametrize("cell", [{"cellId": "a"}, {}])
 def test_a_prediction_has_buttons_if_a_page_runs_it_and_is_stored_without_a_script(cell, monkeypatch):
+    InteractiveShell.instance()
     monkeypatch.setattr("bmlab.plot.figures.request", lambda: {"metadata": cell})
     with capture_output() as captured, widgets.predict("03.2"):
         print("1 < 2")

@@ -23,7 +23,7 @@ from uuid import uuid4
 import nbformat
 import psutil
 import pytest
-from selection import one_of
+from selection import exhaustive, one_of
 from small_course import RIGHT, answered, graded, hand_in, page_of, short_notebook, walled
 
 from bmlab_teaching import cells, children, deliveries, grading, memory, reading, sandbox
@@ -836,6 +836,16 @@ def test_a_long_cell_reaches_its_process():
     inside = Sandbox([], Limits(60, 2))
     inside.request(run=[f"text = {'x' * 2_000_000!r}"])
     assert inside.request(run=["print(len(text))"])["printed"] == "2000000\n"
+    inside.close()
+
+
+@exhaustive
+def test_what_a_failed_cell_started_ends_with_it_and_what_another_started_goes_on():
+    inside, count = Sandbox([], Limits(60, 2)), "import os\nprint(sum(one.isdigit() for one in os.listdir('/proc')))"
+    begin = "import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', 'import time; time.sleep(100)'])\n"
+    alone = int(inside.request(run=[count])["printed"])
+    assert not inside.request(run=[begin])["error"] and int(inside.request(run=[count])["printed"]) == alone + 1
+    assert inside.request(run=[f"{begin}1 / 0"])["error"] and int(inside.request(run=[count])["printed"]) == alone
     inside.close()
 
 

@@ -2,13 +2,16 @@
 
 import errno
 import os
+import shutil
 import struct
+import subprocess
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from bmlab_teaching import memory
+from bmlab_teaching.sandbox import NAMESPACES, has_bubblewrap
 
 ALLOWED, KILLED = 0x7FFF0000, 0x80000000  # SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS
 FLAGS = {"CLONE_THREAD and all that a thread has": 0x3D0F00, "CLONE_NEWUSER": 0x10000000}
@@ -69,6 +72,14 @@ def test_folders_in_memory_are_counted_if_they_are_of_the_sandbox(monkeypatch):
     monkeypatch.undo()
     process.pid = 2**22 + 1  # it is over
     assert memory.in_folders(process, {"/tmp": 3}) == 0
+
+
+def test_where_bubblewrap_makes_namespaces_there_is_a_sandbox():
+    """Else a broken sandbox would look like a machine without one, and its tests would be left out."""
+    plain = ["bwrap", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+    plain += [f"--unshare-{namespace}" for namespace in (*NAMESPACES, "user")] + ["true"]
+    made = shutil.which("bwrap") and not subprocess.run(plain, check=False, capture_output=True).returncode
+    assert has_bubblewrap() or not made
 
 
 @pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="memory without a name is Linux's")
