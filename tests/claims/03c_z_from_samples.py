@@ -9,14 +9,14 @@ from referee import claim, proved
 import bmlab
 
 
-@claim("03c-count-a")  # of 2000 estimates of log Z those from the state that each run met most often are off least
+@claim("03c-count-a", range(200))  # by those from any one state 2000 estimates of log Z are off hardly less
 def the_state_met_most_often(seed):
     """So take the state that is met most often."""
     p, rng = bmlab.probabilities(few(seed)), np.random.default_rng(seed)
     counts = rng.multinomial(1000, p, size=2000)
     off = np.log(counts.clip(1) / 1000 / p) ** 2
     met_most = off[np.arange(2000), counts.argmax(axis=1)]
-    return 1.1 * np.sqrt(off.mean(axis=0).min()) - np.sqrt(met_most.mean())  # a state nearly as probable is as good
+    return 1.2 * np.sqrt(off.mean(axis=0).min()) - np.sqrt(met_most.mean())  # of two alike the lucky one is met more
 
 
 @claim("03c-count-a")  # and none of them more than five times
@@ -46,11 +46,12 @@ def colder_lacks_less(seed):
     return hot - cold
 
 
-@claim("03c-starves")
+@claim("03c-starves")  # four glasses of a size; a single one may lie below a smaller one
 def entropy_grows(seed):
-    """$S$ grows with $n$"""
+    """on average $S$ grows with $n$"""
     for T in 1, 4:  # by four units at a time
-        yield np.diff([bmlab.entropy(glass(n, seed, T)) for n in (6, 10, 14, 18)]).min()
+        sizes = [[bmlab.entropy(glass(n, 4 * seed + k, T)) for k in range(4)] for n in (6, 10, 14, 18)]
+        yield np.diff(np.mean(sizes, axis=1)).min()
 
 
 def annealed(model, steps, chains, rng):
