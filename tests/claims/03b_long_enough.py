@@ -43,8 +43,8 @@ def naive_intervals(seed):
 
 @claim("03-62")  # ten times as many bring less than a third of the lacking ones; ten times longer bring half
 def only_longer_ones(seed):
-    """**If chains remember their scattered starts, more chains shrink the error bar. They hardly lower R-hat: that
-    needs longer chains, at times far longer ones.**"""
+    """**If chains are short, more chains shrink the error bar. They hardly lower R-hat: that needs longer chains, at
+    times far longer ones.**"""
     kinds = glass(10, seed), bmlab.ising((4, 4), field=0.05).at(1.2), ring(10), 1.5 * couples(5), crowd(10, 1.2)[0]
     some = kinds[seed % 5] if seed else bmlab.medium()
     model = some if isinstance(some, bmlab.BoltzmannMachine) else bmlab.BoltzmannMachine(some, np.zeros(10))
@@ -118,7 +118,7 @@ def in_the_same_time(seed):
 
 @claim("03-69")  # root mean squares of 25 runs each; by symmetry the exact mean is 0
 def fair_by_symmetry(seed):
-    """With $b = 0$ the scattered starts would be fair by symmetry, and 6,000 short chains would beat `temper`"""
+    """With $b = 0$ scattered starts are fair by symmetry, and 6,000 short chains beat `temper`"""
     rng = np.random.default_rng(seed)
     magnet = bmlab.ising([(3, 4), (3, 5), (4, 4), (4, 5)][seed % 4]).at(rng.uniform(0.9, 1.2))
     tempered, short = (

@@ -175,8 +175,8 @@ def cd_is_highest_at_a_constant_rate(fold, seed):
 
 @claim("08-41", FOLDS)
 def more_chains_do_not_follow(fold, seed):
-    """in 20 tries on five splits of the images, over its last hundred steps PCD is on average more than a nat below
-    exact, with 100 chains as with 800"""
+    """in 20 tries on five splits of the images PCD stays, on average over its last hundred steps, more than a nat below
+    exact, with 100 chains or 800"""
     return nats(fold, seed, "exact")[1] - max(nats(fold, seed, "PCD", n)[1] for n in (100, 800)) - 1
 
 
@@ -205,7 +205,7 @@ def zoo_summit():
 
 @claim("08-67")
 def cd_walks_downhill(seed):
-    """CD-1 walks down, to $-4.91$, and with each of 20 seeds it does so."""
+    """CD-1 walks down, to $-4.91$, and with each of 20 seeds it does so"""
     herd, free = np.tile(ZOO, (10, 1)), sampled(seed, n_chains=1010)
     last = climbed(zoo_summit(), herd, free, np.linspace(0.05, 0, 301), penalty=0.03, free_start="data")
     return score(zoo_summit(), ZOO) - score(last, ZOO)
