@@ -255,7 +255,7 @@ def strong_fields_help(seed):
 
 @claim("04-94")
 def a_heavier_one_flattens_it(seed):
-    """a heavier one leaves fewer"""
+    """one ten times as heavy leaves fewer"""
     few, many = (len(bmlab.mean_field(menagerie(seed, penalty)[0], starts=9).info["fixed points"])
                  for penalty in (0.3, 0.03))  # fmt: skip
     return many - few - 0.5, seed

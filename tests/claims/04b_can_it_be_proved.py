@@ -157,7 +157,7 @@ def far_nearer_than_the_bounds(seed):
 
 @claim("04b-94")
 def beside_an_opinion_of_his_own(seed):
-    """Yes, if the two biases point the same way"""
+    """the echo comes on top"""
     w, b, c = np.random.default_rng(seed).uniform([0.2, 0.1, 0.1], [2, 1, 1])
     couple = pair(w, [b, c])
     return (bmlab.mean_field(couple).mean - bmlab.exact(couple).mean).min()

@@ -144,7 +144,7 @@ def samples_are_slow():
 @claim("05b-cold-ask")  # other tables, glasses and temperatures of ties; mean field from five starts, 100 sweeps
 def each_is_nearest_somewhere(seed):
     """**On the ties mean field is nearer than the states visited; on the animals and in the glass
-    the states visited are nearer, until brute force is through.**"""
+    the states visited are nearer.**"""
     margins = []
     for machine in summit(table(seed, 15)), glass(20, seed, 0.3):
         true, product = bmlab.exact(machine), bmlab.mean_field(machine, starts=5)
@@ -161,7 +161,7 @@ def each_is_nearest_somewhere(seed):
 
 @claim("05b-cold-ask")  # other tables of animals and temperatures of ties; mean field from five starts
 def bethe_is_nearer(seed):
-    """On both `bethe`, which needs no samples either, is nearer."""
+    """Compare it with mean field on the animals and on the ties, above: on both it is nearer."""
     animals, (ties, log_z, corr) = summit(table(seed, 15)), race.weak_ties(200, 1.2 + seed / 10)
     true, margins = bmlab.exact(animals), []
     for machine, z, mean, pairs in (animals, true.log_z, true.mean, true.corr), (ties, log_z, np.zeros(200), corr):
