@@ -19,20 +19,6 @@ def the_state_met_most_often(seed):
     return 1.2 * np.sqrt(off.mean(axis=0).min()) - np.sqrt(met_most.mean())  # of two alike the lucky one is met more
 
 
-@claim("03c-count-a")  # and none of them more than five times
-def a_large_machine_may_have_none(seed):
-    """if thirty units repel each other weakly, a hundred walks of 1000 sweeps meet nearly all of their states only
-    once"""
-    rng = np.random.default_rng(seed)
-    apart = bmlab.BoltzmannMachine(-rng.uniform(0.05, 0.6) * (1 - np.eye(30)), np.zeros(30))
-    s, met = rng.choice([-1.0, 1.0], size=(100, 30)), []
-    for _ in range(1000):
-        s = bmlab.sweep(apart, s, rng.random(s.shape))
-        met.append((s > 0) @ 2 ** np.arange(30))
-    times = np.unique(np.ravel(met), return_counts=True)[1]
-    return min((times == 1).mean() - 0.95, 5.5 - times.max()), seed
-
-
 def lacks(model, sweeps, rng):
     """By how much the sum over the states that a chain visits falls short, in nats."""
     seen = np.unique(walk(model, sweeps, rng), axis=0)
@@ -125,8 +111,7 @@ def e_to_the_entropy(seed):
 
 @claim("03-ex00")  # seed 0 is the notebook's machine: there, 50 to 200 times
 def counting_comes_nearer(seed):
-    """Counting would come nearer: the state met most often came about a hundred times, and $\\log Z$ from it is off by
-    less than half as much."""
+    """Counting comes nearer: $\\log Z$ from the state met most often is off by less than half as much."""
     model, rng = glass(30, 30 + seed), np.random.default_rng(seed)
     s, path = rng.choice([-1.0, 1.0], size=(100, 30)), []
     for _ in range(1000):
@@ -141,7 +126,7 @@ def counting_comes_nearer(seed):
 
 @claim("03-ex00", range(35))  # glasses, couples, rings, crowds, repelling units, a magnet, one against all others
 def believed(seed):
-    """Of the machines of seven kinds that we tried, those that pass were right within four errors."""
+    """Of 35 machines of seven kinds, 30 passed, and all 30 were right within four errors"""
     model = awkward(seed)
     runs = [method(model, rng=seed) for method in (bmlab.ais, bmlab.temper)]
     runs += [bmlab.ais(model, rng=seed, n_temperatures=2000), bmlab.temper(model, rng=seed, n_sweeps=4000)]
