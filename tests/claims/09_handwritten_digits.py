@@ -103,8 +103,8 @@ def nearest(images, labels, form):
 
 @claim("09-19")  # a form is known by its writing, and less well if it is cut in the wrong places
 def forms_are_hands(seed):
-    """A digit's nearest image of the same kind is on its own form at least twice as often as by chance (in 20 samples
-    of the thousand)."""
+    """The image most like a digit, among those of the same kind, is on the same form at least twice as often as
+    chance would have it."""
     some = np.random.default_rng(seed).choice(1000, 800, replace=False)
     cuts = FORM, np.roll(FORM, 30 + 60 * (seed % 2))
     right, moved = (nearest(TRAIN[some], LABELS[some], cut[some]) for cut in cuts)
@@ -195,7 +195,7 @@ def noise_is_found_out(fold, seed):
 
 @claim("09-strange-m", FOLDS)  # of those that are no digit when turned
 def many_pass_upside_down(fold, seed):
-    """of the other five kinds, too, many pass"""
+    """many 2s, 3s, 4s, 5s and 7s pass, too"""
     turned = TRAIN[HELD[fold] & np.isin(LABELS, [2, 3, 4, 5, 7])][:, ::-1]
     found, line = best(fold, seed, turned)
     return 0.25 - abs(np.mean(found >= line) - 0.45), (fold, seed)
@@ -203,8 +203,7 @@ def many_pass_upside_down(fold, seed):
 
 @claim("09-strange-m", FOLDS)  # held-out images
 def strokes_in_a_wrong_order_are_not(fold, seed):
-    """Of images joined from the upper half of one digit and the lower half of another, more than half pass in
-    each of these trials."""
+    """Of images joined from the upper half of one digit and the lower half of another, more than half pass."""
     images, labels = TRAIN[HELD[fold]], LABELS[HELD[fold]]
     other = np.random.default_rng([fold, seed]).permutation(len(images))
     joined = np.hstack([images[:, :32], images[other, 32:]])[labels != labels[other]]
@@ -230,8 +229,7 @@ def hidden_units_are_level(fold, seed):
 
 @claim("09-93")
 def neatly_centred(seed):
-    """The digits come neatly centred: moved by one pixel (exercise 3), more than twice as many are misread, in each of
-    20 cuts of the thousand."""
+    """The digits come neatly centred: moved by one pixel (exercise 3), more than twice as many are misread."""
     rows = halves(seed)
     reader, aside = closed_form(TRAIN, rows), np.roll(TRAIN.reshape(-1, 8, 8), 1, axis=2).reshape(-1, 64)
     return (wrong(*reader, ~rows, aside) - 2 * wrong(*reader, ~rows)) / (~rows).sum(), seed
