@@ -41,7 +41,8 @@ def projection(patterns):
 
 @proved("10-08", "Given s, the state with unit k alone on has weight e^(beta x_k . s); divided by their sum: softmax.")
 def attention_is_a_machine_that_competes():
-    """One step of attention: exactly one hidden unit is on, with probability $a$; the output is its average pattern."""
+    """One step of attention: one hidden unit is on, unit $\\mu$ with probability $a_\\mu$; the output is the average of
+    its pattern."""
 
 
 @claim("10-11")  # one of five at most, whichever digits are stored
@@ -60,8 +61,8 @@ def random_patterns_come_back(seed):
 
 @claim("10-11", share=0.9)  # whichever digits are stored: more than with their margins
 def margins_make_the_blend(seed):
-    """Without the pixels that are white in all five, all five come back (of nearly all other fives that were
-    tried, more than with them)."""
+    """Without the pixels that are white in all five, all five come back. So it goes with nearly all other
+    fives: more come back."""
     five = IMAGES[:5] if seed == 0 else IMAGES[np.random.default_rng(seed).choice(1000, 5, replace=False)]
     inner = (five > 0).any(axis=0)
     without = recalled(bmlab.hopfield(five[:, inner]), five[:, inner], SEEN[inner])
@@ -70,8 +71,8 @@ def margins_make_the_blend(seed):
 
 @claim("10-better-m", share=0.9)  # whichever digits are stored: most of five, next to none of forty
 def the_projection_rule(seed):
-    """the projection rule restores all five, but none of forty (of 20 other sets, nearly always most of five, and
-    hardly any of forty)."""
+    """the projection rule restores all five, but none of forty; of other sets nearly always most of five, and
+    hardly any of forty."""
     some = IMAGES[np.random.default_rng(seed).choice(1000, 40, replace=False)]
     five, forty = (recalled(projection(x), x) for x in (some[:5], some))
     return min(five - 2.5, 4.5 - forty), seed
@@ -137,7 +138,7 @@ def half_of_the_walkers(seed):
 
 @claim("10-35")
 def falling_noise_cures(seed):
-    """The second line is the cure."""
+    """Falling noise is the cure."""
     return 0.08 - abs(flocks(seed)[1] - 0.8), seed
 
 
