@@ -60,7 +60,7 @@ class LearningView(View):
         self._frames, self._end = [], ""
         self._take(taken)
         super().__init__(
-            course(taken, headline),
+            course(taken, FALLING if fell else _so_far(taken)),
             headline=headline,
             names=[str(x) for x in model.names or range(model.n)],
             method=key_of(taken[0].free.method),
@@ -90,6 +90,12 @@ class LearningView(View):
             self._take([step] if step else [])
         frames = [{name: _sent(value) for name, value in frame.items()} for frame in self._frames[first:last]]
         return {"from": first, "frames": frames, "end": self._end if last >= len(self._frames) else ""}
+
+
+def _so_far(steps):
+    """Say in the stored picture, which stands still, how far these steps came."""
+    off = np.ceil(100 * steps[-1].mismatch) / 100
+    return f"Step {len(steps) - 1}: dreams within {off:.2f} of the data" if np.isfinite(off) else HEADLINE
 
 
 def _frame(step):

@@ -32,6 +32,7 @@ VIEW_COLOURS = {
     "open": plot.OPEN,
     "hatched": HATCHED,
 }
+NAMED = 6  # units up to which a matrix of pairs has names beside its rows and columns
 WEAKEST = 0.06  # a weight that is drawn between pixels, as in dreams.js
 
 
@@ -259,8 +260,9 @@ def turns(model: BoltzmannMachine, start: np.ndarray, count: int, seed: int) -> 
 def course(steps: Sequence[Step], headline: str) -> Figure:
     """Draw the correlations of the data and of the machine and its weights, after these steps, and the climb so far."""
     last, side = steps[-1], 230
+    under = 16 if last.model.n <= NAMED else 0  # room for the names below the matrices
     controls = ["Run", "Step", "Back to the start", Slider("step", 1, f"{len(steps) - 1}")]
-    figure, (ax,) = page(headline, controls, (3 * side + 80, side + 206))
+    figure, (ax,) = page(headline, controls, (3 * side + 80, side + 206 + under))
     names = [str(name) for name in last.model.names or range(last.model.n)]
     titled = {
         "awake: the data": last.clamped.corr,
@@ -273,9 +275,9 @@ def course(steps: Sequence[Step], headline: str) -> Figure:
         matrix = dense_corr(values)
         pairs(part, matrix, names, np.nanmax(np.abs(matrix)) or 1 if title == "weights" else 1)
         ax.text(left, 14, title, fontsize=10, fontweight="bold", va="center_baseline")
-    curve = inside(ax, 110, side + 76, 3 * side - 60, 92)
+    curve = inside(ax, 110, side + 76 + under, 3 * side - 60, 92)
     plot.learning(steps, curve, "log_likelihood" if np.isfinite(last.log_likelihood.value) else "mismatch")
-    ax.text(110, side + 58, f"{curve.get_ylabel()}, step by step", fontsize=10, va="center_baseline")
+    ax.text(110, side + 58 + under, f"{curve.get_ylabel()}, step by step", fontsize=10, va="center_baseline")
     ends = [end(curve.lines[0].get_ydata()) for end in (np.min, np.max)]  # of the climb, as the page marks them
     curve.set(xlabel="", ylabel="", yticks=ends, yticklabels=[signed(end, ".2f") for end in ends])
     return figure
@@ -294,7 +296,8 @@ def pairs(ax: Axes, matrix: np.ndarray, names: list[str], largest: float) -> Non
     ax.set(xlim=(0, n), ylim=(n, 0), aspect="equal", xticks=[], yticks=[])
     for spine in ax.spines.values():
         spine.set(visible=True, color=plot.FAINT)
-    if n <= 6:
+    if n <= NAMED:
+        ax.set_xticks(np.arange(n) + 0.5, names, fontsize=10)
         ax.set_yticks(np.arange(n) + 0.5, names, fontsize=10)
 
 

@@ -31,7 +31,8 @@ function mount(model, el) {
   });
   board.append(edge, ...cells, ...units.map(({ g }) => g));
 
-  // How many states are left for each number of units that are held
+  // How many states are left for each number of units that were held so far
+  let most = 0;
   const ladder = make("svg:svg", { viewBox: `0 92 340 ${24 * n + 28}`, role: "img", "aria-label": "States left",
     style: "max-width: 340px" });
   const steps = Array.from({ length: n + 1 }, (_, k) => {
@@ -57,7 +58,9 @@ function mount(model, el) {
       g.setAttribute("aria-label", `unit ${names[i]} is ${fixed[i] ? "held at " + signed(fixed[i], 0, "+") : "free"}; ` +
         "press to change");
     });
+    most = Math.max(most, held);
     steps.forEach(({ bar, words }, k) => {
+      for (const one of [bar, ...words]) one.setAttribute("visibility", k > most ? "hidden" : "visible");
       bar.setAttribute("fill", k === held ? colours.gibbs : colours.open);
       for (const one of words) one.setAttribute("style", k === held ? "font-weight: 700" : "");
     });

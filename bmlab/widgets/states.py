@@ -85,12 +85,12 @@ def _cells(ax, logs, left):
 
 
 def _ladder(ax, n, held, log_z):
-    """Draw how many states are left for each number of units that are held, and log Z of these."""
+    """Draw how many states were left for each number of units held so far, and log Z of those that are left now."""
     words = f"{2 ** (n - held):,} of {2**n:,}\nstates are left"
     ax.text(0, 26, words, fontsize=12, fontweight="bold", va="center")
     ax.text(0, 65, f"log Z of these: {log_z[1]:.2f}", fontsize=10, va="center")
     ax.text(0, 84, f"log Z of all: {log_z[0]:.2f}", fontsize=10, va="center")
-    for k in range(n + 1):
+    for k in range(held + 1):
         y, now, many, weight = 106 + 24 * k, k == held, 2 ** (n - k), "bold" if k == held else "normal"
         ax.add_patch(Rectangle((68, y - 8), max(1, 210 * 2.0**-k), 16, fc=plot.PLUS if now else plot.OPEN))
         ax.text(62, y, f"{k} held", fontsize=10, ha="right", va="center", fontweight=weight)

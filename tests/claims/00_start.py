@@ -4,7 +4,7 @@ from functools import cache
 from itertools import combinations
 
 import numpy as np
-from judges import features, memory, misplaced, sweep_matrix
+from judges import features, misplaced, sweep_matrix
 from referee import claim, proved
 from scipy.special import softmax
 
@@ -48,20 +48,6 @@ def cooling_cannot_break_a_tie():
 def ten_sweeps_forget(seed):
     """After ten sweeps this triangle has forgotten how it began, and so has every triangle with weights of one half."""
     return 0.02 - remembered(bmlab.toy() if seed == 0 else triangle(seed, 0.5)), seed
-
-
-@claim("00-turn3")
-def strong_friends_hold_longer(seed):
-    """Friends who like to agree take longer, the more so the stronger their weights and the more of them."""
-    rng = np.random.default_rng(seed)
-    size, biases = rng.uniform(0.25, 1), rng.uniform(-0.1, 0.1, size=6)
-
-    def crowd(n, weight):
-        return memory(sweep_matrix(bmlab.BoltzmannMachine(weight * (1 - np.eye(n)), biases[:n])))
-
-    more_friends = np.diff([crowd(n, size) for n in range(2, 7)]).min()
-    stronger = min(np.diff([crowd(n, size * part) for part in (0.5, 0.75, 1)]).min() for n in range(2, 7))
-    return min(more_friends, stronger, crowd(3, 0.5) - memory(sweep_matrix(bmlab.toy())))
 
 
 @proved("00-16", "With s0 = s1 = 1 the terms of unit 2 add up to (w02 + w12) s2, and w12 = -w02.")

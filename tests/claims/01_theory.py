@@ -54,7 +54,7 @@ def hessian(row, seen, step=1e-5):
 
 @claim("01-front")  # other evenings, from other starts
 def the_climb_ends_where_the_pairs_agree(seed):
-    """The climb ends, if it ends, when every pair behaves alike clamped and free."""
+    """The climb ends, if it does, when each pair agrees as often free as clamped."""
     rows, _ = climbed(starts(3, seed, 1.0), staircase(seed), 3000)
     _, slope = judged(rows, staircase(seed))
     return min(1e-3 - np.abs(slope).max(), 3 - np.abs(rows).max()), seed
@@ -82,7 +82,7 @@ def the_pull_of_a_held_unit():
     "01-35", "L is minus the data's entropy minus KL(data, model), never above it (Gibbs); 4, 1, 2, 3 of ten: 1.2799."
 )
 def no_model_passes_a_list_of_the_data():
-    """No model can pass $-1.2799$, the score of a mere list of the four patterns with their frequencies."""
+    """No model can pass $-1.2799$, the score of a mere list of the four patterns with their frequencies"""
 
 
 @proved("01-35", "The slope of the log of the sum of e^(-E/T) is the sum of p(s) phi(s) / T, if -E holds x phi(s).")
@@ -138,9 +138,9 @@ def the_moments_match_and_the_distribution_does_not(seed):
     return min(misplaced(pattern_law(best)[0], seen) - 0.1, 1e-9 - np.abs(judged(best, seen)[1]).max()), seed
 
 
-@proved("01-same", "At fixed moments entropy is strictly concave, and flat at the machine (Jaynes 1957).")
-def the_amount_of_largest_entropy():
-    """Its value is that of the distribution with the largest entropy, the most even one"""
+@proved("01-same", "Their difference has no part along seven of the eight products of units: the last is left.")
+def one_direction_is_left():
+    """So **two distributions with the same six moments differ by a multiple of that product**"""
 
 
 @claim("01-60")  # ten times the steps, from other starts, at other rates: nothing fades
@@ -157,7 +157,7 @@ def it_has_arrived(seed):
     "The second derivative of L along a direction is minus a variance over T^2, of no constant: negative if p > 0.",
 )
 def one_summit_no_traps():
-    """so $L$ curves down everywhere: one summit, no traps"""
+    """So $L$ curves down everywhere: one summit, no traps."""
 
 
 @claim("01-summit")  # on the way of each climb with a hidden unit, not the same place for all
