@@ -61,8 +61,8 @@ def a_mode_that_no_chain_has_found():
 
 
 @claim("03-64")  # of 2000 chains, with the field all the time and without it in the first five sweeps
-def the_field_hardly_counts(seed):
-    """Most chains fall to one side within five sweeps, when the small bias hardly counts yet, and stay there."""
+def the_field_tips_few(seed):
+    """Most chains fall to one side within five sweeps, where the small bias tips only few, and stay there."""
     rng, up, held = np.random.default_rng(seed), [], []
 
     def swept(s, field, sweeps):
@@ -76,7 +76,8 @@ def the_field_hardly_counts(seed):
         fallen = abs(early) > 0.75
         up.append((late > 0).mean())
         held += [fallen.mean() - 0.85, (early * late > 0)[fallen].mean() - 0.95]
-    return min(0.1 - abs(up[0] - up[1]), *held), seed
+    few = bmlab.exact(bmlab.ising((4, 4), field=0.05)).mean.mean() / 10  # a fifth of what the field tips in the end
+    return min(few - abs(up[0] - up[1]), *held), seed
 
 
 @claim("03b-trips")  # of replicas back from the top fewer than three times as many are up as down, drawn independently
