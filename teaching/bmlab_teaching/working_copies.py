@@ -231,17 +231,19 @@ def functions_of(source: str) -> dict[str, str]:
 
 
 def worked_of(path: Path) -> list[tuple[str, str, str]]:
-    """Return (number, id of the question's cell, Markdown) of each worked solution of an exercise without points."""
+    """Return (number, id of the cell it follows, Markdown) of each worked solution of what brings no points."""
     found: dict[str, tuple[str, str]] = {}
+    question = place = ""
     for cell in nbformat.read(path, as_version=4).cells:
         if not is_teachers(cell):
-            question = cell
+            place = cell.id
+            question = cell.source if cell.cell_type == "markdown" and not record(cell) else question
             continue
         printed = "".join(output.get("text", "") for output in cell.get("outputs", []))
         code = f"```python\n{cell.source}\n```\n" + f"```text\n{printed}```\n" * bool(printed)
-        number = title_of(last_question(question.source)).partition(".")[0]
+        number = title_of(last_question(question)).partition(".")[0]
         before = found.get(number, ("", ""))[1]
-        found[number] = question.id, f"{before}\n{cell.source if cell.cell_type == 'markdown' else code}"
+        found[number] = place, f"{before}\n{cell.source if cell.cell_type == 'markdown' else code}"
     return [(number, place, text.strip()) for number, (place, text) in found.items()]
 
 

@@ -119,6 +119,9 @@ def test_a_worked_solution_is_its_words_and_its_code_with_what_that_prints(tmp_p
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "one.ipynb")
     words = "By $x^2$.\n```python\nprint(3**2)\n```\n```text\n9\n```\n\n```python\nx = 3\n```"
     assert working_copies.worked_of(tmp_path / "one.ipynb") == [("4", "asked", words)]
+    cells.insert(2, nbformat.v4.new_code_cell("assert x", id="its-test"))
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "one.ipynb")
+    assert working_copies.worked_of(tmp_path / "one.ipynb") == [("4", "its-test", words)]  # its number all the same
 
 
 def test_of_a_copy_only_exercises_may_fail(folders):
