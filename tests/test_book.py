@@ -63,7 +63,11 @@ def test_no_form_of_a_notebook_speaks_of_what_it_has_not(path):
 
     alone, in_class, printed = working_copy(path), student_version(path), book.chapter(path)
     assert "Hand in" not in told(alone.cells) and "**Hand in** this file" in told(in_class.cells)
+    slides = [part for part in told(printed.cells).split("\n\n") if "slider" in part and "On a screen" not in part]
+    assert path not in book.CORE or not slides
     for text in (told(alone.cells), told(in_class.cells), told(printed.cells)):
+        assert text.count("Under each question with points is a cell for your answer.") == 1
+        assert "cell under each question" not in text  # in a class one without points has none
         assert not re.search(r"\b[Tt]he tests?\b (?!images|counts|set)[a-z]+s\b|\byour slider\b|\bthis page\b", text)
     assert "Do this" in told(alone.cells) and not re.search(r"\*\*(Do this|Find)\b|[Hh]and in\b", told(printed.cells))
 
