@@ -63,7 +63,7 @@ STATED = [
         r"inconsistency\* of 19\.4; above |Above )(1/2|one half|\d\.\d+)",
     ),
     Stated(0.3, r"spectral radius (?:of \$?W/T\$? )?(?:is )?(?:below|of) (\d\.\d+)"),  # tests/claims/04_mean_field.py
-    Stated(default(bmlab.exact, "max_seconds") / 60, r"refuses what takes more than (\w+) minutes"),
+    Stated(default(bmlab.exact, "max_seconds") / 60, r"\| (\w+) minutes: `exact_plan` allows"),
     Stated(
         "infer.exact.matrix_products:SLICE_UNITS",
         r"(?:beyond|more than) (\d+) (?:coupled units|units[ ,](?:in|to any))",
