@@ -147,15 +147,31 @@ def test_what_is_loaded_inside_changes_nothing_outside(count, monkeypatch):
     assert late.num_threads == count() == 3
 
 
+NUMPY_ALONE = """
+import sys, numpy, threadpoolctl
+known = any(pool["user_api"] == "blas" for pool in threadpoolctl.threadpool_info())
+"""
+
+
 @pytest.mark.parametrize("pool", [1, 2])
 def test_the_blas_of_scipy_is_loaded_only_to_be_limited(pool):
     """That takes a tenth of a second, of which a process of one thread has nothing."""
-    text = "import sys, bmlab\nbmlab.probabilities(bmlab.toy())\nprint('scipy.linalg' in sys.modules)"
+    text = NUMPY_ALONE + "import bmlab\nbmlab.probabilities(bmlab.toy())\nprint('scipy.linalg' in sys.modules, known)"
     more = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(pool))
     done = subprocess.run(
         [sys.executable, "-c", text], env=os.environ | more, capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == str(pool > 1)
+    loaded, known = done.stdout.split()
+    assert loaded == str(pool > 1 or known == "False")
+
+
+def test_scipys_blas_is_limited_if_numpys_is_not_known(monkeypatch):
+    """As Apple's Accelerate, of which the controller knows nothing, beside SciPy's OpenBLAS."""
+    asked = []
+    monkeypatch.delitem(sys.modules, "scipy.linalg", raising=False)
+    monkeypatch.setattr(threads, "import_module", asked.append)
+    monkeypatch.setattr(threads, "_loaded", lambda with_scipy: [Blas()] * with_scipy)
+    assert len(threads._libraries()) == 1 and asked == ["scipy.linalg"]
 
 
 def test_without_threads_and_numba_every_method_answers():

@@ -85,9 +85,12 @@ def _set(blas, count):
 
 
 def _libraries():
-    """Every BLAS; SciPy's takes a tenth of a second to load, and if NumPy's has one thread, it will have no more."""
+    """Every BLAS; SciPy's takes a tenth of a second to load, and if NumPy's has one thread, it will have no more.
+
+    If NumPy's is none that the controller knows (Apple's Accelerate), SciPy's may be another, and is loaded.
+    """
     libraries = _loaded("scipy.linalg" in sys.modules)
-    if "scipy.linalg" in sys.modules or all(blas.num_threads == 1 for blas in libraries):
+    if "scipy.linalg" in sys.modules or {blas.num_threads for blas in libraries} == {1}:
         return libraries
     import_module("scipy.linalg")
     return _loaded(True)
