@@ -52,6 +52,7 @@ def changes(node: ast.AST, parent: ast.AST):
 
 
 def of_constant(new, parent):
+    """The other truth value, a number one more, one less and twice as large, and no text."""
     match new.value:
         case bool():
             yield "flag", ast.Constant(not new.value)
@@ -63,31 +64,37 @@ def of_constant(new, parent):
 
 
 def of_comparison(new, parent):
+    """The neighbours and the opposite of a comparison."""
     for other in COMPARED[type(new.ops[0])]:
         yield "comparison", ast.Compare(new.left, [other(), *new.ops[1:]], new.comparators)
 
 
 def of_operator(new, parent):
+    """One operator for another."""
     if type(new.op) in COMBINED:
         yield "operator", ast.BinOp(new.left, COMBINED[type(new.op)](), new.right)
 
 
 def of_and_or(new, parent):
+    """And for or, or for and, and one term less."""
     yield "and, or", ast.BoolOp(ast.Or() if isinstance(new.op, ast.And) else ast.And(), new.values)
     yield from (("term", ast.BoolOp(new.op, rest)) for rest in each_left_out(new.values))
 
 
 def of_sign(new, parent):
+    """No minus, no not."""
     if isinstance(new.op, ast.Not | ast.USub | ast.Invert):
         yield "sign, not", new.operand
 
 
 def of_branches(new, parent):
+    """One branch of two, always."""
     yield "branch", new.body
     yield "branch", new.orelse
 
 
 def of_slice(new, parent):
+    """An end that is one further, or one less far."""
     for bound in ("lower", "upper"):
         if edge := getattr(new, bound):
             for step in (ast.Add(), ast.Sub()):
@@ -95,6 +102,7 @@ def of_slice(new, parent):
 
 
 def of_call(new, parent):
+    """One argument less, the opposite extreme, and the order as it comes or turned round."""
     if len(new.args) + len(new.keywords) > 1:
         yield from (("argument", ast.Call(new.func, rest, new.keywords)) for rest in each_left_out(new.args))
     yield from (("argument", ast.Call(new.func, new.args, rest)) for rest in each_left_out(new.keywords))
@@ -110,16 +118,19 @@ def of_call(new, parent):
 
 
 def of_return(new, parent):
+    """Nothing is returned."""
     if new.value:
         yield "return", ast.Return(ast.Constant(None))
 
 
 def of_statement(new, parent):
+    """Nothing is done."""
     if isinstance(new, ast.AugAssign) or isinstance(new.value, ast.Call):
         yield "statement", ast.Pass()
 
 
 def of_filter(new, parent):
+    """Nothing is filtered out."""
     if new.ifs:
         yield "filter", ast.comprehension(new.target, new.iter, [], new.is_async)
 
@@ -146,6 +157,7 @@ def each_left_out(parts: list) -> list[list]:
 
 
 def is_for_types(test: ast.AST) -> bool:
+    """Whether a branch is for type checkers only."""
     return "TYPE_CHECKING" in ast.unparse(test)
 
 

@@ -68,7 +68,7 @@ def test_folders_in_memory_are_counted_if_they_are_of_the_sandbox(monkeypatch):
     monkeypatch.setattr(memory.os, "statvfs", about)
     process: Any = SimpleNamespace(pid=17)
     assert memory.in_folders(process, {"/tmp": 3, "/dev/shm": 3}) == 7 * 512 + 10 * 1024
-    assert asked == ["/proc/17/root/tmp", "/proc/17/root/dev/shm"]
+    assert asked == [f"/proc/{process.pid}/root{place}" for place in sizes]  # as that process sees them
     monkeypatch.undo()
     process.pid = 2**22 + 1  # it is over
     assert memory.in_folders(process, {"/tmp": 3}) == 0
