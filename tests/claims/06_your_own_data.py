@@ -18,9 +18,9 @@ HOUSE, PARTY = VOTES.data, np.array(VOTES.parties)
 FREEZE, CONTRAS, SALVADOR = map(VOTES.names.index, ("physician fee freeze", "aid to Contras", "El Salvador aid"))
 
 
-def learnt(table, penalty=0.1, tolerance=1e-4, start=None):
+def learnt(table, penalty=0.1, tolerance=1e-4):
     """The machine of a table."""
-    return bmlab.maximize(start or blank(16), table, penalty=penalty, tolerance=tolerance).model
+    return bmlab.maximize(blank(16), table, penalty=penalty, tolerance=tolerance).model
 
 
 @cache
