@@ -13,6 +13,7 @@ import subprocess
 import sys
 import warnings
 from copy import deepcopy
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from itertools import islice, pairwise
@@ -412,6 +413,19 @@ def test_a_climb_by_sampling_shows_its_mismatch_and_ends_where_the_page_has_enou
     answer = request(widgets.LearningView(climb(infer=sample), steps=2), monkeypatch, **{"from": 0, "to": 99})
     assert len(answer["frames"]) == 12 and answer["end"] == "The view ends after 12 steps."
     assert all(frame["log_likelihood"] is None and frame["mismatch"] > 0 for frame in answer["frames"])
+
+
+@pytest.mark.parametrize("infer", [bmlab.exact, bmlab.mean_field, bmlab.tap])
+def test_a_stored_climb_names_who_says_how_far_its_dreams_are_if_they_may_be_farther(infer, monkeypatch):
+    headlines, cold = [], bmlab.medium().at(0.7)
+    drawn = plt.figure()
+    monkeypatch.setattr("bmlab.widgets.learning.course", lambda _, headline: headlines.append(headline) or drawn)
+    steps = list(islice(bmlab.learning_steps(cold, bmlab.states(10)[::37], infer, rate=0.01), 3))
+    steps.append(replace(steps[0], optimizer=steps[-1].optimizer))  # the climb has not fallen
+    widgets.LearningView(iter(steps), steps=4)
+    step, within, named = re.fullmatch(r"Step (\d): dreams within (\d\.\d\d) of the data(.*)", headlines[0]).groups()
+    assert int(step) == 3 and 0 <= float(within) - steps[-1].mismatch < 0.0101
+    assert named == ("" if infer is bmlab.exact else f", by {steps[-1].free.method}")
 
 
 def test_the_page_reads_each_number_that_it_is_sent_of_a_step(monkeypatch):

@@ -93,9 +93,10 @@ class LearningView(View):
 
 
 def _so_far(steps):
-    """Say in the stored picture, which stands still, how far these steps came."""
-    off = np.ceil(100 * steps[-1].mismatch) / 100
-    return f"Step {len(steps) - 1}: dreams within {off:.2f} of the data" if np.isfinite(off) else HEADLINE
+    """Say in the stored picture, which stands still, how far these steps came, and who says so if that is not exact."""
+    off, told = np.ceil(100 * steps[-1].mismatch) / 100, steps[-1].free.method
+    said = f"Step {len(steps) - 1}: dreams within {off:.2f} of the data" + f", by {told}" * (key_of(told) != "exact")
+    return said if np.isfinite(off) else HEADLINE
 
 
 def _frame(step):
