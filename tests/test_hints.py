@@ -5,9 +5,10 @@ import warnings
 import numpy as np
 import pytest
 
+import bmlab
 from bmlab.exercises import hints, student_copy
 from bmlab.exercises.hints import named_in_test, number
-from bmlab.exercises.judging import KINDS, draw
+from bmlab.exercises.judging import KINDS, draw, judge
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -194,3 +195,92 @@ def test_what_is_the_same_in_rising_numbers_may_depend_on_them():
     exec("def right(x):\n    return x.sum()\ndef largest(x):\n    return np.argmax(x)", names)
     assert hints.by_ignored(names["largest"], names["right"], tried) == ""
     assert hints.by_ignored(len, names["right"], tried) == "does not depend on the numbers in x, and should"
+
+
+MACHINE = "np.tanh(0.7 * w.sum(axis=0) / T + b) + w @ b / 5 + T"
+
+
+def of_machine(weights="w", biases="b", temperature="T"):
+    """A right answer about a machine, or one about another machine."""
+    return f"(lambda w, b, T: {MACHINE})({weights}, {biases}, {temperature})"
+
+
+FROM = "(lambda w, b, T: {})(model.dense_weights, model.biases, model.temperature)"
+BOTH = "np.tanh(old.biases[0] / {}) + new.biases[1] ** 3 / {}"
+STEP = "bmlab.BoltzmannMachine(model.dense_weights + model.dense_weights**2, model.biases, model.temperature)"
+BOUND, SQUARES = "[bmlab.Bounded(1.0, lower=rng.uniform(), upper=1 + rng.uniform())]", "[rng.normal(size=(3, 3))]"
+TOLD = [  # arguments, a right answer, a wrong one, what is said of it
+    ("x, T", "x.sum()", "x.sum() * T", "it is T times what it should be"),
+    ("x, T", "x.sum()", "x.sum() / T", "it is 1/T times what it should be"),
+    ("x, T", "x.sum()", "x.sum() * T**2", "it is the square of T times what it should be"),
+    ("x, T", "x.sum()", "x.sum() / T**2", "it is what it should be, divided by the square of T"),
+    ("model", "model.biases", "model.biases * model.temperature", "it is T times what it should be"),
+    ("old, new", "old.biases[0]", "old.biases[0] / new.temperature", "it is 1/the T of new times what it should be"),
+    ("x", "x.sum()", "x.sum() * len(x)", "it is the length of x times what it should be"),
+    ("x", "x.sum()", "x.mean()", "it is what it should be, divided by the length of x"),
+    ("data, m", "(data * m).sum(axis=1)", "(data * m).mean(axis=1)",
+     "it is what it should be, divided by the length of data"),
+    ("x", "x.var()", "x.var(ddof=1)", "it is N / (N - 1) times what it should be, N the length of x"),
+    ("x", "x.var(ddof=1)", "x.var()", "it is (N - 1) / N times what it should be, N the length of x"),
+    ("m", "np.tanh(m)", "m", "it is m, as it was given"),
+    ("x", "np.outer(x, x**2)", "np.outer(x**2, x)", "it has rows and columns exchanged"),
+    ("x", "x.sum()", "2.5", "it is 2.5, whatever is given"),
+    ("x, T", "x.sum()", "x.sum() + T", "it is too large by T"),
+    ("x, T", "x.sum()", "x.sum() - T", "it is too small by T"),
+    ("x", "x.sum()", "x.sum() - x.max()", "it is too small by the largest of x"),
+    ("x", "x.sum()", "x.sum() + np.log(len(x))", "it is too large by the logarithm of the length of x"),
+    ("model", "model.biases.sum()", "model.biases.sum() - bmlab.exact(model).log_z.value",
+     "it is too small by log Z of model"),
+    ("m", "m + 0.1 * np.exp(m)", "m - 0.1 * np.exp(m)", "it goes the wrong way"),
+    ("m", "m + 0.1 * np.exp(m)", "m + 0.4 * np.exp(m)", "it takes steps 4 times as long as they should be"),
+    ("m", "m + 0.1 * np.exp(m)", "0.1 * np.exp(m)", "it is the step alone: m is to be added to it"),
+    ("model", STEP, "model", "its weight matrix stays as model gives it"),
+    ("x, T", "x.sum() * T + x.max()", "x.sum() + x.max()", "it does not depend on T, and should"),
+    ("x, T", "x.sum() * T + x.max() ** 3", "T ** 3", "it does not depend on the numbers in x, and should"),
+    ("s, m", "(s * m).sum(axis=-1) + m.sum()", "(-s * m).sum(axis=-1) + m.sum()",
+     "it is right for minus s in the place of s"),
+    ("data", "(data @ data.T).sum()", "(data.T @ data).sum()", "it is right for data transposed in the place of data"),
+    ("x", "np.exp(x).max() - 7 * x[0]", "np.exp(-x).max() + 7 * x[0]", "it is right for minus x in the place of x"),
+    ("x", "np.tanh(x).sum()", "np.tanh(2 * x).sum()", "it is right for twice x in the place of x"),
+    ("x", "np.tanh(x).sum()", "np.tanh(x / 2).sum()", "it is right for half of x in the place of x"),
+    ("x", "np.tanh(x).sum()", "np.tanh(1 / x).sum()", "it is right for one over x in the place of x"),
+    ("x", "np.tanh(x).sum()", "np.tanh(abs(x)).sum()", "it is right for the size of x, without its sign"),
+    ("x, T", "x.sum() / T + T**3", "x.sum() / T / 2 + 8 * T**3", "it is right for twice T in the place of T"),
+    ("x, i", "x[0] * i + i**2", "x[0] * (i - 1) + (i - 1) ** 2", "it is what it would be for i - 1"),
+    ("x, i", "x[0] * i + i**2", "x[0] * (i + 1) + (i + 1) ** 2", "it is what it would be for i + 1"),
+    ("b", "b.upper - b.lower**2", "b.upper - b.upper**2", "it is what it should be if b.lower were b.upper", BOUND),
+    ("b", "b.upper - b.lower**2", "b.lower - b.lower**2", "it is what it should be if b.upper were b.lower", BOUND),
+    ("a, b", "np.tanh(a) - b", "np.tanh(b) - a", "it has a and b exchanged"),
+    ("old, new", BOTH.format(1, 2), "np.tanh(new.biases[0]) + old.biases[1] ** 3 / 2", "it has old and new exchanged"),
+    ("old, new", BOTH.format("old.temperature", "new.temperature"), BOTH.format(1, 1),
+     "it is what it should be if old and new had T = 1"),
+    *[("model", FROM.format(of_machine()), FROM.format(of_machine(*other)), f"it is what it should be if {words}")
+      for words, other in {
+          "model had T = 1": ("w", "b", "1"),
+          "model had 1/T for T": ("w", "b", "1 / T"),
+          "model had no biases": ("w", "0 * b"),
+          "model had no weights": ("0 * w", "b"),
+          "the energy of model had a minus in front": ("-w", "-b"),
+          "the weights of model had a minus in front": ("-w", "b"),
+          "the biases of model had a minus in front": ("w", "-b"),
+          "the energy of model were twice as large": ("2 * w", "2 * b"),
+          "the weights of model were twice as large": ("2 * w", "b"),
+          "the biases of model were twice as large": ("w", "2 * b"),
+          "the energy of model were half as large": ("w / 2", "b / 2"),
+          "the weights of model were half as large": ("w / 2", "b"),
+          "the biases of model were half as large": ("w", "b / 2"),
+      }.items()],
+]  # fmt: skip
+
+
+def written(arguments, answer):
+    """A function of a student's, or of the package's."""
+    exec(f"def mine({arguments}):\n    return {answer}", made := {"np": np, "bmlab": bmlab})
+    return made["mine"]
+
+
+@pytest.mark.parametrize("case", TOLD, ids=lambda case: case[3].replace(" ", "_"))
+def test_each_fault_that_has_a_name_is_told_by_it(case):
+    arguments, right, wrong, words, *kinds = case
+    said = judge(written(arguments, wrong), written(arguments, right), *kinds).wrong
+    assert said == f"mine is not right yet: {words}"
