@@ -2,8 +2,11 @@
 
 import base64
 import io
+import re
+import sys
 from dataclasses import replace
 from itertools import combinations, islice
+from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
@@ -18,7 +21,9 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.cbook import is_math_text
 from matplotlib.colors import rgb_to_hsv, to_rgb
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
+from PIL import Image
 from scipy.sparse import csgraph
 
 from bmlab import plot
@@ -677,3 +682,111 @@ def test_the_headline_of_a_climb_says_in_which_direction_it_went(what, forth, ba
         plot.learning(course, axes, what)
         words = axes[-1].get_title(loc="left")
         assert words.startswith(said) and "-" not in words and "\N{MINUS SIGN}" not in words
+
+
+def of(method, **other):
+    """An answer about toy() that says it is by this method."""
+    return replace(bmlab.exact(bmlab.toy()), method=method, **other)
+
+
+def test_a_method_without_a_colour_of_its_own_is_black_in_every_chart(ax):
+    climb = bmlab.fit(bmlab.toy(), bmlab.states(3), steps=3, rate=0.1).steps
+    steps = [replace(step, free=replace(step.free, method="own")) for step in climb]
+    band = bmlab.Bracket(bmlab.Bounded(3.0, lower=2.8, upper=3.3), "tree", "Gaussian", {})
+    axes = [figure.subplots() for figure in (plt.figure() for _ in range(4))]
+    plot.curves([1, 2], {"own": [1, 2]}, axes[0])
+    plot.learning(steps, axes[1])
+    plot.moments(bmlab.exact(bmlab.toy()), of("own"), axes[2])
+    plot.bracket(band, [of("own")], axes[3])
+    drawn = [axes[0].lines[0], axes[1].lines[0], *[one.lines[0] for one in (*axes[2].containers, *axes[3].containers)]]
+    assert {to_rgb(line.get_color()) for line in drawn} == {(0, 0, 0)} and len(drawn) == 5
+    assert {axes[0].lines[0].get_marker(), axes[3].containers[0].lines[0].get_marker()} == {"None", "o"}
+
+
+@pytest.mark.parametrize("off, is_pointed", [(0.04, False), (0.06, True), (-0.04, False), (-0.06, True)])
+def test_the_named_pair_has_an_arrow_from_where_it_should_be_if_it_is_seen_to_be_off(off, is_pointed, ax):
+    corr = bmlab.exact(bmlab.toy()).corr + off * (1 - np.eye(3))
+    plot.moments(bmlab.exact(bmlab.toy()), of("tap", corr=corr), ax, pair=(0, 1))
+    arrows = [text for text in ax.texts if getattr(text, "arrow_patch", None)]
+    right, found = corr[0, 1] - off, corr[0, 1]
+    ends = [np.ravel([text.xy, text.xyann]) for text in arrows]
+    assert ends == [pytest.approx([right, right, right, found])] * is_pointed
+
+
+def test_a_climb_of_which_nothing_is_known_says_so_and_none_is_between_other_machines(ax):
+    climb = bmlab.fit(bmlab.toy(), bmlab.states(3), steps=2, rate=0.1).steps
+    steps = [replace(step, free=replace(step.free, log_z=bmlab.Bounded(np.nan))) for step in climb]
+    plot.learning(steps, axes := plt.figure().subplots(1, 3))
+    assert axes[2].get_title(loc="left") == "It is not known"
+    words = "awake and asleep must be of one machine, found (3, 10) units; pass answers on the same"
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}$"):
+        plot.phases(bmlab.exact(bmlab.toy()), bmlab.exact(bmlab.medium()), ax)
+
+
+# What a notebook stores
+
+
+@pytest.mark.parametrize("cell", [None, "c7"])
+def test_a_shown_picture_has_its_words_its_size_and_that_of_its_letters(cell, ax, monkeypatch):
+    shown = []
+    monkeypatch.setattr(plt, "get_backend", lambda: "inline")
+    monkeypatch.setattr(figures, "cell_of_request", lambda: cell)
+    monkeypatch.setattr("IPython.display.display", lambda data, **about: shown.append((data, about)))
+    ax.set_xlabel("small", fontsize=7)
+    plot.show('A "line" that <rises>.')
+    ((data, about),) = shown
+    assert about["raw"] is True
+    if cell:
+        html = re.fullmatch('<img alt="(.*)" width="(.*)" src="data:image/png;base64,(.*)">', data["text/html"])
+        alt, width, picture = html.groups()
+        assert alt == "A &quot;line&quot; that &lt;rises&gt;." and data["text/plain"] == 'A "line" that <rises>.'
+    else:
+        told = about["metadata"]["image/png"]
+        picture, width = data["image/png"], told["width"]
+        assert told["alt"] == 'A "line" that <rises>.' and told["points"] == 7
+        assert data["text/plain"] == repr(ax.figure)
+    image = Image.open(io.BytesIO(base64.b64decode(picture)))
+    assert int(width) == image.size[0] // 2 and (cell or told["height"] == image.size[1] // 2)
+
+
+def test_a_picture_may_be_enlarged_and_holds_its_names_and_128_colours(ax):
+    ax.imshow(np.random.default_rng(0).random((40, 40, 3)))
+    small, large = (Image.open(io.BytesIO(base64.b64decode(figures.png(ax.figure, k, Name="x")[0]))) for k in (1, 2))
+    assert large.size == pytest.approx([2 * side for side in small.size], abs=2)
+    assert small.text == {"Name": "x"} and 64 < len(small.convert("RGBA").getcolors(10**6)) <= 128
+    inside = [100 * side for side in ax.figure.get_tightbbox().padded(figures.MARGIN).size]
+    assert [side / 2 for side in small.size] == pytest.approx(inside, abs=1)
+
+
+def test_without_a_kernel_nobody_asks_for_a_cell(monkeypatch):
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    assert figures.request() == {} and figures.cell_of_request() is None
+    monkeypatch.setitem(sys.modules, "ipykernel", None)
+    for shell, cell in ((None, None), (SimpleNamespace(kernel=None), None), (SimpleNamespace(kernel=Kernel), "c7")):
+        monkeypatch.setattr("IPython.get_ipython", lambda shell=shell: shell)
+        assert figures.cell_of_request() == cell
+
+
+class Kernel:
+    """One that answers for a cell of a page."""
+
+    @staticmethod
+    def get_parent():
+        return {"metadata": {"cellId": "c7"}}
+
+
+def test_dressed_axes_have_no_box_no_ticks_and_a_ground_only_if_it_is_no_white(ax):
+    ax.set_facecolor("white")
+    ax.minorticks_on()
+    other = ax.figure.add_axes((0, 0, 1, 1), facecolor="yellow")
+    figure = plot.apply_style(ax.figure)
+    assert (ax.get_facecolor()[3], other.get_facecolor()) == (0, (1, 1, 0, 1))
+    shown = {side: spine.get_visible() for side, spine in ax.spines.items()}
+    assert shown == {"left": True, "bottom": True, "top": False, "right": False}
+    for axis in (ax.xaxis, ax.yaxis):
+        ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+        assert {tick.tick1line.get_markersize() for tick in ticks} == {0} and len(ticks) > 8
+        assert {tick.label1.get_color() for tick in ticks} == {plot.INK}
+    assert isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine)
+    figure.set_layout_engine("none")
+    assert not isinstance(plot.apply_style(figure).get_layout_engine(), ConstrainedLayoutEngine)
