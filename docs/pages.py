@@ -40,10 +40,10 @@ HEADING = re.compile(r"(?<=\]\()#[\w-]+(?=\))")  # JupyterLab calls "One word" O
 WITHIN_HTML = re.compile(r'src="data:image/png;base64,([^"]+)"')
 
 OF_A_TEST = re.compile(r" (?:The|Run the) locked cell below it[^.]*\.(?: \(In a class[^)]*\))?")
-ON_A_PAGE = " On this page it is a place to think, and what its test asks is folded below."
+ON_A_PAGE = " On this page it is a place to think, and what its test asks first is folded below."
 THINK = """<div class="bmlab-think"><label>A place to think <span>(kept by this browser)</span> \
 <textarea rows="4" data-name="{}"></textarea></label></div>"""
-HINT = """<details class="bmlab-hint"><summary>A hint: what its test asks</summary>
+HINT = """<details class="bmlab-hint"><summary>A hint: what its test asks first</summary>
 
 ```ipython3
 {}

@@ -1,5 +1,6 @@
 """The printed book: the core's notebooks in their order, whole but for solutions and tests."""
 
+import ast
 import os
 import re
 import shutil
@@ -17,7 +18,7 @@ import book  # noqa: E402
 import pages  # noqa: E402
 from looks import STUB  # noqa: E402
 
-from bmlab_teaching.working_copies import student_version, working_copy  # noqa: E402
+from bmlab_teaching.working_copies import student_version, with_points, working_copy  # noqa: E402
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 PATH = ROOT / "notebooks/01_theory.ipynb"
@@ -46,12 +47,21 @@ def test_no_answer_stands_below_its_question(path):
 
 
 def test_no_page_of_the_site_speaks_of_a_locked_cell():
-    """It folds what a test asks, and runs none."""
+    """It folds what a test asks first, and runs none; what a test hides, a page has not."""
+    assert all("what its test asks first" in words for words in (pages.ON_A_PAGE, pages.HINT))
     for path in pages.NOTEBOOKS:
         told = [cell.source for cell in nbformat.read(path, as_version=4).cells if "locked cell" in cell.source]
         shown = [pages.OF_A_TEST.sub(pages.ON_A_PAGE, source) for source in told]
         assert told and not any("locked" in one or "hidden tests" in one for one in shown), path
         assert all(pages.ON_A_PAGE in one for one in shown), path
+
+
+# What only a screen can do; what only a copy can; what is done only where a test runs.
+MOVED = re.compile(r"\bslider\b|(?:^|[.:?!*] )(?:Drag|Press|Click|Turn the temperature)\b", re.MULTILINE)
+RUN_HERE = re.compile(
+    r"\byour (?:own )?computer\b|(?<!in your copy, )\bput (?:your|one of)\b|\bwhat you (?:did|clamped)\b", re.I
+)
+TESTED = re.compile(r"\b(?:is|are)\s+checked\b|\bthe (?:check|test)s?\b|\byou get\b", re.I)
 
 
 @pytest.mark.parametrize("path", pages.NOTEBOOKS, ids=lambda path: path.stem)
@@ -63,13 +73,34 @@ def test_no_form_of_a_notebook_speaks_of_what_it_has_not(path):
 
     alone, in_class, printed = working_copy(path), student_version(path), book.chapter(path)
     assert "Hand in" not in told(alone.cells) and "**Hand in** this file" in told(in_class.cells)
-    slides = [part for part in told(printed.cells).split("\n\n") if "slider" in part and "On a screen" not in part]
-    assert path not in book.CORE or not slides
+    moved = [part for part in told(printed.cells).split("\n\n") if MOVED.search(part) and "On a screen" not in part]
+    assert path not in book.CORE or not moved
     for text in (told(alone.cells), told(in_class.cells), told(printed.cells)):
         assert text.count("Under each question with points is a cell for your answer.") == 1
         assert "cell under each question" not in text  # in a class one without points has none
         assert not re.search(r"\b[Tt]he tests?\b (?!images|counts|set)[a-z]+s\b|\byour slider\b|\bthis page\b", text)
+    assert not RUN_HERE.search(told(alone.cells))
+    assert not [one.title for one in with_points(nbformat.read(path, as_version=4)) if TESTED.search(one.question)]
     assert "Do this" in told(alone.cells) and not re.search(r"\*\*(Do this|Find)\b|[Hh]and in\b", told(printed.cells))
+
+
+@pytest.mark.parametrize("path", pages.NOTEBOOKS, ids=lambda path: path.stem)
+def test_what_is_said_of_a_view_holds_on_a_telephone_and_in_the_dark(path):
+    """There its parts stand below each other, and what is written in ink is white."""
+    notebook = nbformat.read(path, as_version=4)
+    front = next(cell.source for cell in notebook.cells if "**Do this.**" in cell.source).partition("**Time**")[0]
+    assert not re.search(
+        r"\b(?:(?<!is )(?<!are )left|right|sides|darker|lighter|black)\b|\bmiddle(?: one|,)", front, re.I
+    ), front
+
+
+@pytest.mark.parametrize("path", book.CORE, ids=lambda path: path.stem)
+def test_no_answer_that_the_book_moves_to_its_end_points_below_or_above(path):
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "code" and "widgets.predict(" in cell.source:
+            calls = [one for one in ast.walk(ast.parse(cell.source)) if isinstance(one, ast.Call)]
+            drawn = [ast.unparse(call) for call in calls if getattr(call.func, "attr", "") == "text"]
+            assert not [words for words in drawn if re.search(r"\b(?:below|above)\b", words)], cell.id
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="no Chromium prints it")

@@ -116,7 +116,7 @@ function mount(model, el) {
     age += seconds;
     for (const [k, from] of [[2, 6], [4, 8]]) if (age - seconds < from && age >= from) {
       go(k);
-      story.textContent = "Faster now, and each state that comes is counted: do the blue bars become the black ones?";
+      story.textContent = "Faster now, and each state that comes is counted: do the blue bars become the exact ones?";
     }
     if (age - seconds < 12 && age >= 12) story.textContent = "";  // by now it is no news
     due += seconds * rate;

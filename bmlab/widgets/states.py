@@ -20,7 +20,7 @@ RIM = 3  # pixels between the cells and their frame
 
 
 class StatesView(ModelView):
-    """Show all states of a machine of up to ten units as cells, darker if they are more probable.
+    """Show all states of a machine of up to ten units as cells, which stand out if they are more probable.
 
     The first half of the units chooses the row of a cell, the other half its column.  Press a unit to hold it at +1,
     at -1, or to free it: half of the cells go, and the page says log Z of those that are left.
@@ -35,7 +35,7 @@ class StatesView(ModelView):
     _esm = script("sampler.js", "graph.js", "states.js")
     headline = traitlets.Unicode("Each unit that is held halves what there is to add up").tag(sync=True)
     alt = traitlets.Unicode(
-        "All states as cells, darker where more probable; units that are held leave an eighth."
+        "All states as cells, which stand out where more probable; units that are held leave an eighth."
     ).tag(sync=True)
     offset = traitlets.Float().tag(sync=True)
 
