@@ -165,8 +165,8 @@ def below_three_tenths(k):
 
 @claim("04-89", (*range(6, 41), *AWKWARD))  # couples, in fewer than six it is below 0.030; and what they are worse than
 def many_couples_are_the_worst(case):
-    """Of all that was tried, a machine of many couples with biases near a half errs most, 0.032: its means are off,
-    hence every pair but the couples."""
+    """Many couples in one machine, with biases near a half, err most of all that was tried, by 0.032: their means are
+    off, and so are all pairs across couples."""
 
     def with_biases(b, k=40):
         return scaled(couples(k), np.full(2 * k, b), 0.3)
