@@ -400,18 +400,21 @@ SLIPS = {
     "05b_which_method": {
         "nearer": [
             ("my_radius(machine)", "np.abs(np.linalg.eigvalsh(machine.weights)).max()", "over T"),
-            ("...\nradii[1] = np.linalg.eigvalsh(ben.weights)[-1] / heat[1]", "the largest SIZE"),
+            ("my_radius(machine)", "np.linalg.eigvalsh(machine.weights)[-1] / machine.temperature", "the largest SIZE"),
             ("my_radius(machine)", "np.abs(machine.weights).max() / machine.temperature", "the largest SIZE"),
             ("...\nradii = [round(radius, 1) for radius in radii]", "to two digits"),
-            ("...\nradii[1] *= heat[1]", "Ben: to two digits"),
+            ("my_radius(machine)", "my_radius(machine) * machine.temperature", "to two digits"),
             ("...\nradii = radii[1:]", "three radii"),
             ("...\nradii = my_radius", "a list is asked for"),
             ("...\nnearer[1] = 'CD-1'", "the words are"),
-            ("...\nnearer = ['mean_field' if radius < 0.3 else 'gibbs' for radius in radii]", "whatever the rule"),
-            ("< moments_off", "> moments_off", "whatever the rule"),
-            ("...\nnearer[0], nearer[2] = nearer[2], nearer[0]", "the order is Ann"),
+            ("...\nnearer = ['mean_field' if radius < 0.3 else 'gibbs' for radius in radii]", "whatever the advice"),
+            ("< moments_off", "> moments_off", "whatever the advice"),
+            (
+                "...\ni, j = (k for k in range(3) if not 1 < heat[k] < 5)\nnearer[i], nearer[j] = nearer[j], nearer[i]",
+                "the order is Ann",
+            ),
             ("...\nin_vain = nearer[1]", "one of the three names"),
-            ("...\nin_vain = 'Ann'", "a radius above 0.3"),
+            ("...\nin_vain = ('Ann', 'Ben', 'Eve')[heat.index(min(heat))]", "a radius above 0.3"),
         ],
         "my_probability": [
             ("| np.isnan(animal)", "", "all agree"),
