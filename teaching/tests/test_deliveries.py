@@ -651,3 +651,59 @@ def test_of_equal_times_the_name_decides_and_says_so():
     )
     late, blank = copies[1]._replace(when=(2,)), copies[1]._replace(answers=False)
     assert "c: it came last" in why(copies[-1], late, 2) and "it alone has answers" in why(blank, late, 2)
+
+
+def read_of(folder, kit, files):
+    """What is read of a student whose files are of one time."""
+    for name, data in files.items():
+        (folder / "returned/ann").mkdir(parents=True, exist_ok=True)
+        (folder / "returned/ann" / name).write_bytes(data)
+        os.utime(folder / "returned/ann" / name, (1_700_000_000,) * 2)
+    (one,) = senders(folder / "returned", ["twice"])
+    return read(one, {"twice": handout(folder / "sources/twice.ipynb")}, folder / "kept")
+
+
+BROKEN = "broken.ipynb: it cannot be read as a notebook"
+PACKED = "work.rar: it is packed in a way that is not read; a zip is, and the notebook itself"
+NOT_OURS = [f"{name}: no notebook of this course" for name in ("essay.pdf", "other.ipynb")]
+OTHERS = {"essay.pdf": b"%PDF", "broken.ipynb": b"{", "other.ipynb": b'{"cells": []}', "work.rar": b"x"}
+
+
+def test_of_what_is_no_notebook_of_the_course_one_is_told_if_it_was_meant_to_be_or_nothing_else_came(kit, tmp_path):
+    found = read_of(tmp_path, kit, OTHERS)
+    assert found == {"remarks": [BROKEN, *NOT_OURS, PACKED], "plans": {}} and not (tmp_path / "kept").exists()
+    found = read_of(tmp_path, kit, {"twice.ipynb": dumped(kit.answered()), "helper.py": b"x = 1"})
+    assert found["remarks"] == [BROKEN] and [*found["plans"]] == ["twice"]
+    assert {one.name for one in (tmp_path / "kept").iterdir()} == {"essay.pdf", "helper.py"}
+    (plan,) = found["plans"].values()
+    assert (plan["outer"], plan["beside"]) == ("ann", str(tmp_path / "kept"))
+    assert [(name, one["open"]) for name, one in plan["answers"].items()] == [("first", False), ("double", False)]
+
+
+def test_at_most_nine_remarks_are_made_and_none_twice(kit, tmp_path):
+    found = read_of(tmp_path, kit, {f"{k:02d}.pdf": b"%PDF" for k in range(12)})
+    assert found["remarks"] == [f"{k:02d}.pdf: no notebook of this course" for k in range(9)]
+
+
+@pytest.mark.parametrize(
+    ("blank", "counts", "reason"),
+    [
+        ("twice.ipynb", "twice_old.ipynb", "it alone has answers"),
+        (None, "twice.ipynb", "their times are equal, and its name says so"),
+    ],
+)  # fmt: skip
+def test_of_two_copies_the_one_that_counts_is_named_with_the_reason(blank, counts, reason, kit, tmp_path):
+    copies = {
+        name: dumped(kit.blank if name == blank else kit.answered()) for name in ("twice.ipynb", "twice_old.ipynb")
+    }
+    found = read_of(tmp_path, kit, copies)
+    assert found["remarks"] == [f"twice: 2 copies came; graded is {counts}: {reason}"]
+
+
+def test_of_an_answer_20000_letters_are_kept_and_its_calls_and_colours_if_it_is_code(kit, tmp_path):
+    long = f"first = bmlab.exact(base)  # {'x' * 30_000}"
+    found = read_of(tmp_path, kit, {"twice.ipynb": dumped(answered(kit.blank, RIGHT | {"first": long}))})
+    answers = found["plans"]["twice"]["answers"]
+    assert answers["first"]["source"] == long[:20_000] and answers["first"]["calls"] == ["bmlab.exact"]
+    assert '<div class="code">' in answers["first"]["html"] and answers["double"]["calls"] == []
+    assert answers["first"]["words"] != answers["double"]["words"] and answers["first"]["shape"] == ""
