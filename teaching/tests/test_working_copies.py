@@ -471,3 +471,74 @@ def test_a_name_that_no_cell_has_made_yet_is_told_where_it_is_made(studied, monk
         assert "Run All Above Selected Cell" in (said := capsys.readouterr().out) and words in said
     shell.run_cell("print(nobody_makes_this)")
     assert "Run All Above" not in capsys.readouterr().out
+
+
+def test_one_value_in_a_list_is_that_value_while_its_test_runs_and_stays_as_it_was_typed(studied):
+    shell = studied(hidden=True)
+    shell.run_cell("letter = ['B']")
+    (words,) = said_below(shell, MORE[0][2])
+    assert "\N{CHECK MARK} done." in words and shell.user_ns["letter"] == ["B"]
+    shell.run_cell("def my_sum(x):\n    return [sum(x)]")
+    typed = shell.user_ns["my_sum"]
+    (words,) = said_below(shell, MORE[1][2])
+    assert "\N{CHECK MARK} done." in words and shell.user_ns["my_sum"] is typed
+
+
+def about(**other):
+    """The record of a test, of an answer `mine` that is a function or a number."""
+    record = {"asked": ["mine"], "seen": "assert mine(2) == 4, 'twice'", "hidden": "assert mine(3) == 6, 'thrice 2'"}
+    return record | {"later": False, "letter": False, "why": "It adds up.", "ways": []} | other
+
+
+def made(body, name="mine"):
+    """A notebook's names, with a function of a student's."""
+    exec(f"def {name}(x):\n    {body}", names := {})
+    return names
+
+
+NUMBER = {"seen": "assert mine > 1, 'too small'", "hidden": "assert mine == 2, 'not 2'"}
+RIGHT_WAY = ["def mine(x):\n    return 2 * x"]
+OPEN = NotImplementedError("Exercise 1 is still open: write mine.")
+VERDICTS = [  # names, the record, the error of the visible test, what is said, whether it is right
+    (made("return 2 * x"), {}, None, "\N{CHECK MARK} done. It adds up.", True),
+    (made("return 2 * x"), {"why": ""}, None, "\N{CHECK MARK} done.", True),
+    (made("return 2 * x"), {"later": True}, None, "no fault is found here; the answer is marked later.", False),
+    ({"mine": "B"}, {"later": True, "letter": True}, None, "noted; the letter is marked later.", False),
+    (made("return 4"), {}, None, "\N{BALLOT X} thrice 2", False),
+    (made("return 5"), {}, AssertionError("twice"), "\N{BALLOT X} twice", False),
+    (made("return x.a"), {}, None,
+     "\N{BALLOT X} it fails where another case is tried: AttributeError: 'int' object has no attribute 'a'", False),
+    (made("return 4 + x.a"), {}, AttributeError("no a"), "\N{BALLOT X} it fails: AttributeError: no a", False),
+    (made("assert x == 2; return 4"), {}, AssertionError(""),
+     "\N{BALLOT X} mine stops with AssertionError: is there an assert of its own in it?", False),
+    (made("return mine(x)"), {}, RecursionError("deep"),
+     "\N{BALLOT X} mine calls itself without an end: write out what it returns", False),
+    (made("pass"), {}, ValueError("assignment destination is read-only"),
+     "\N{BALLOT X} mine returned nothing: is there a return?", False),
+    (made("x.a"), {}, ValueError("assignment destination is read-only"),
+     "\N{BALLOT X} mine writes into what it is given: begin with a copy, np.array(...)", False),
+    ({}, {}, OPEN, "\N{WHITE CIRCLE} open.", False),
+    (made("return x"), {"asked": ["mine", "yours"]}, NameError("yours"),
+     "\N{BALLOT X} yours is missing: the cell above makes mine and no more.", False),
+    ({"mine": 2.0}, NUMBER, None, "\N{CHECK MARK} done. It adds up.", True),
+    ({"mine": 3.0}, NUMBER, None, "\N{BALLOT X} not 2", False),
+    ({"mine": 2 + 0j}, NUMBER | {"hidden": ""}, None, "\N{CHECK MARK} done. It adds up.", True),
+    ({"mine": 2j}, NUMBER | {"hidden": ""}, None,
+     "\N{BALLOT X} mine is a complex number: is there a root or a power of what is negative?", False),
+    (made("return x"), {"ways": RIGHT_WAY}, AssertionError("twice"), "\N{BALLOT X} twice", False),
+    (made("return x"), {"ways": RIGHT_WAY * 2}, AssertionError("twice"),
+     "\N{BALLOT X} twice (mine: it is half of what it should be)", False),
+    (made("return x * x + 7"), {"ways": RIGHT_WAY * 2}, AssertionError("twice"),
+     "\N{BALLOT X} twice (mine: for x = 2 it is 11, and 4 is right)", False),
+    (made("return x * x + 7"), {"ways": RIGHT_WAY * 2}, AssertionError("twice, not 11"),
+     "\N{BALLOT X} twice, not 11", False),
+    (made("return 2 * x + 1e-5"), {"ways": RIGHT_WAY * 2}, AssertionError("twice"),
+     "\N{BALLOT X} mine is right to three digits, and all are asked for: return it without rounding, and no float32",
+     False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("names", "record", "error", "words", "is_right"), VERDICTS)
+def test_a_verdict_on_an_answer_says_what_is_known_of_it(names, record, error, words, is_right):
+    verdict = bmlab.exercises.student_copy._verdict(about(**record), error, names)
+    assert verdict == (words, is_right)
