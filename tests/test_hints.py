@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bmlab
-from bmlab.exercises import hints, student_copy
+from bmlab.exercises import hints, shown, student_copy
 from bmlab.exercises.hints import named_in_test, number
 from bmlab.exercises.judging import KINDS, draw, judge
 
@@ -284,3 +284,102 @@ def test_each_fault_that_has_a_name_is_told_by_it(case):
     arguments, right, wrong, words, *kinds = case
     said = judge(written(arguments, wrong), written(arguments, right), *kinds).wrong
     assert said == f"mine is not right yet: {words}"
+
+
+def after_calls(count, wrong_at):
+    """What is said of an answer that one call of a test finds wrong."""
+    solution, made = "def mine(x):\n    return np.tanh(x)", {"np": np}
+    exec(f"def mine(x):\n    return np.tanh(x) + (x[0] == {wrong_at})", made)
+    test = f"for k in range(1, {count + 1}): mine(np.array([float(k), 0.5]))"
+    return named_in_test(test, ["mine"], made, solution)
+
+
+def test_24_questions_of_a_test_are_looked_at():
+    assert after_calls(30, 24).startswith("mine: for x = [24.0, 0.5] it is 2") and after_calls(30, 25) == ""
+
+
+@pytest.mark.parametrize(("numbers", "is_shown"), [(12, True), (13, False)])
+def test_a_call_of_12_numbers_can_be_followed_by_hand(numbers, is_shown):
+    calls = [f"mine({x}, {y}.0)" for x, y in ((f"np.ones({numbers - 1})", 3), (f"np.arange({numbers - 1}.0)", 7))]
+    said = in_test("return y + x.sum() ** 3", "return x.sum() * y**2", calls)
+    assert said.startswith("mine: for x = ") == is_shown and (said == "") != is_shown
+
+
+@pytest.mark.parametrize(("cases", "words"), [(3, ""), (4, "does not depend on T, and should")])
+def test_three_pairs_of_cases_show_that_an_argument_does_nothing(cases, words):
+    tried, names = [[np.array([1.0, 2.0]), 0.5 + k] for k in range(cases)], {}
+    exec("def right(x, T):\n    return x.sum() * T\ndef mine(x, T):\n    return x.sum()", names)
+    assert hints.by_ignored(names["mine"], names["right"], tried) == words
+    assert hints.by_ignored(names["right"], names["right"], tried) == ""
+
+
+@pytest.mark.parametrize("first", [np.inf, -np.inf])
+def test_what_is_endless_is_told_by_its_first_number(first):
+    found, wanted = np.array([1.0, first, -first, np.inf]), np.array([1.0, 2.5, 3.0, np.inf])
+    said = f"is {first} where 2.5 is right, as an overflow, a division by 0 or the logarithm of 0 gives"
+    assert hints.by_ratio(found, wanted) == said
+    assert hints.by_ratio(np.array([np.nan]), np.array([np.nan])) == ""
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "said"),
+    [
+        ([-1, 1, 1, -1], [-1, 1, 0.5, -1], "holds 0.5, where each number should be -1 or +1"),
+        ([-1, 1, 1, -1], [1, 1, 1, -1], ""),
+        ([1, -2, 3], [1, 2, -3], "has the right size, and sometimes the wrong sign"),
+        ([0.5, -0.25, 0.75], [0.25, 0.0625, 0.5625], "is the square of what it should be"),
+        ([1.0, 2.0, 4.0], [2.0, 2.0, 4.0], ""),
+        ([1.0, 1.0, 1.0], [3.0, 3.0, 3.0], "is 3 times what it should be"),
+        ([0.2, 0.4, 0.6], [0.5, 0.5, 0.5], "is 0.5, whatever is given"),
+        ([0.2, 0.4], [-0.3, -0.1], "is always too small by 0.5: a constant"),
+    ],
+)
+def test_a_row_of_numbers_is_told_what_all_of_it_has_in_common(wanted, found, said):
+    assert hints.by_ratio(np.array(found, float), np.array(wanted, float)) == said
+
+
+def test_an_array_of_eight_numbers_is_written_out_and_of_a_larger_table_its_column():
+    eight, nine, table = np.arange(8.0), np.arange(9.0), np.arange(24.0).reshape(3, 8) + 0.12345
+    assert (
+        shown.brief(eight) == "[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]"
+        and shown.brief(nine) == "an array of shape (9,)"
+    )
+    assert shown.case(lambda a, b: 0, [table, 1.5], (2, 8)) == "a[:, 2] = [2.123, 10.123, 18.123], b = 1.5"
+    assert shown.case(lambda a: 0, [table]) == "a = an array of shape (3, 8)"
+    assert shown.case(lambda a: 0, [table], (2, 9)) == "a = an array of shape (3, 8)"
+    assert (
+        shown.case(lambda a: 0, [table[:1]], (2, 8)) == "a = [[0.123, 1.123, 2.123, 3.123, 4.123, 5.123, 6.123, 7.123]]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (bmlab.BoltzmannMachine([[0, 0.5, -1], [0.5, 0, 0], [-1, 0, 0]], [0.25, 0, -2], 1.5),
+         "a machine with w01, w02, w12 = 0.5, -1, 0, b = [0.25, 0.0, -2.0], T = 1.5"),
+        (bmlab.medium(), "a machine of 10 units at T = 1"),
+        (bmlab.Bounded(1.5, lower=1.23456, upper=2), "a bracket from 1.23 to 2"),
+        ([bmlab.BoltzmannMachine([[0, 1], [1, 0]], [0, 0])] * 2,
+         "a machine with w01 = 1, b = [0.0, 0.0], T = 1; a machine with w01 = 1, b = [0.0, 0.0], T = 1"),
+        ([bmlab.toy()] * 2, "2 machines"),
+        (-0.00001, "0.0"), ([1.23456, 2], "[1.235, 2.0]"), (len, "a function"), (3, "3"), ("a", "'a'"),
+    ],
+)  # fmt: skip
+def test_an_argument_is_shown_in_a_few_words(value, words):
+    assert shown.brief(value) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "short", "size"),
+    [
+        (np.array([0.123, -0.01, 2.0]), [0.1, -0.1, 2.0], 4), (np.array([0.5, 1.0]), [0.5, 1.0], 2), (1.26, 1.3, 2),
+        (3, 3, 1), (np.array([0.25, 0.75]), [0.25, 0.75], 2), ([np.array([0.24]), 7], [[0.2], 7], 3),
+        (np.array([0.05, 0.04]), [0.0, 0.1], 3),
+    ],
+)  # fmt: skip
+def test_an_argument_is_shortened_to_one_digit_unless_it_adds_up_to_one(value, short, size):
+    found = shown.short(value)
+    assert [np.asarray(one).tolist() for one in np.atleast_1d(np.asarray(found, dtype=object))] == (
+        short if isinstance(short, list) else [short]
+    )
+    assert shown.size(value) == size

@@ -664,7 +664,13 @@ def test_no_name_is_read_as_mathematics():
 
 @pytest.mark.parametrize(
     ("written", "drawn"),
-    [("at -0.5", "at −0.5"), ("1-3, R-hat, CD-1", "1-3, R-hat, CD-1"), ("+-", "+\u200a−"), ("$a-1$", "$a-1$")],
+    [
+        ("at -0.5", "at −0.5"),
+        ("1-3, R-hat, CD-1", "1-3, R-hat, CD-1"),
+        ("+-", "+\u200a−"),
+        ("$a-1$", "$a-1$"),
+        ("$-1$", "$-1$"),
+    ],
 )
 def test_a_hyphen_that_is_a_minus_sign_is_drawn_as_one(written, drawn, ax):
     ax.set_xlabel(written)
