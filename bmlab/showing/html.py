@@ -89,7 +89,7 @@ def _curve(values):
     """The values as a line of 240 x 60 pixels, its two ends written beside it."""
     low, high = np.nanmin(values), np.nanmax(values)
     x = np.linspace(0, 240, len(values)).round()
-    y = (60 - 60 * (values - low) / max(high - low, 1e-300)).round()
+    y = (60 - 60 * (values - low) / max(high - low, 1e-9)).round()  # what differs by a rounding is level
     points = " ".join(f"{a:.0f},{b:.0f}" for a, b in zip(x, y, strict=True) if np.isfinite(b))
     line = f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="2"/>'
     box = 'width="250" height="70" viewBox="-5 -5 250 70" style="vertical-align: middle"'
