@@ -658,7 +658,7 @@ def read_of(folder, kit, files):
     for name, data in files.items():
         (folder / "returned/ann").mkdir(parents=True, exist_ok=True)
         (folder / "returned/ann" / name).write_bytes(data)
-        os.utime(folder / "returned/ann" / name, (1_700_000_000,) * 2)
+        os.utime(folder / "returned/ann" / name, (1_700_000_000, 1_700_000_000))
     (one,) = senders(folder / "returned", ["twice"])
     return read(one, {"twice": handout(folder / "sources/twice.ipynb")}, folder / "kept")
 
