@@ -14,7 +14,7 @@ from pathlib import Path
 import home
 import nbformat
 import pages
-from looks import STUB
+from looks import OF_A_TEST, STUB
 from nbconvert import HTMLExporter
 from nbformat import NotebookNode
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -49,7 +49,7 @@ def chapter(path: Path) -> NotebookNode:
         if about and cell.cell_type == "code":
             cell.outputs = []
         cell.source = ON_A_SCREEN.sub(lambda found: f"**On a screen: {found[1].lower()}{found[2]}**", cell.source)
-        cell.source = pages.OF_A_TEST.sub("", cell.source)
+        cell.source = OF_A_TEST.sub("", cell.source)
         if cell.metadata.get("jupyter", {}).get("source_hidden"):
             cell.metadata["transient"] = {"remove_source": True}
         cells.append(cell)

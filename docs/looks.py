@@ -41,6 +41,8 @@ TOP = """
 
 *A look at notebook {number}: its text, its code and what that prints, without solutions. `make lab` opens your own
 copy, in which you write, and pictures such as the first are live.* [All notebooks](../../README.md#the-course)"""
+OF_A_TEST = re.compile(r" (?:The|Run the) locked cell below it[^.]*\.(?: \(In a class[^)]*\))?")
+IN_A_LOOK = " What its test asks first is folded below, and your own copy runs it."
 FOLDED = "<details><summary>{}</summary>\n\n{}\n\n</details>"
 
 
@@ -84,7 +86,7 @@ def look(path: Path) -> tuple[str, dict[str, bytes]]:
 def as_markdown(cell: NotebookNode, picture) -> list[str]:
     """A cell and its outputs as pieces of Markdown."""
     if cell.cell_type == "markdown":
-        return [LINK.sub(led, cell.source)]
+        return [LINK.sub(led, OF_A_TEST.sub(IN_A_LOOK, cell.source))]
     code = fenced(cell.source.strip(), "python")
     about = record(cell)
     if about.get("grade") and not about.get("solution"):

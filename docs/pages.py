@@ -22,7 +22,7 @@ import home
 import nbformat
 import reference
 import views
-from looks import LOOKS, NOTEBOOKS, ROOT, cover, for_students, number
+from looks import LOOKS, NOTEBOOKS, OF_A_TEST, ROOT, cover, for_students, number
 from nbformat import NotebookNode
 from PIL import Image, ImageOps
 
@@ -39,7 +39,6 @@ LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!\w+:|#)([^)\s#]+)([^)\s]*)\)")
 HEADING = re.compile(r"(?<=\]\()#[\w-]+(?=\))")  # JupyterLab calls "One word" One-word
 WITHIN_HTML = re.compile(r'src="data:image/png;base64,([^"]+)"')
 
-OF_A_TEST = re.compile(r" (?:The|Run the) locked cell below it[^.]*\.(?: \(In a class[^)]*\))?")
 ON_A_PAGE = " On this page it is a place to think, and what its test asks first is folded below."
 THINK = """<div class="bmlab-think"><label>A place to think <span>(kept by this browser)</span> \
 <textarea rows="4" data-name="{}"></textarea></label></div>"""

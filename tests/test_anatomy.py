@@ -113,6 +113,20 @@ def test_the_hours_of_the_core_are_the_sum_of_its_minutes():
         )
 
 
+def test_the_manual_says_which_notebooks_have_which_kinds_and_numbers_of_one_s_own():
+    texts = {path.name.partition("_")[0]: path.read_text(encoding="utf-8") for path in FILES}
+    kinds = {name: {*re.findall(r"\*\*\d\.\*\* \*(\w+)\.?\*", text)} for name, text in texts.items()}
+    assert all({"Make", "Stretch"} <= found and found & {"Derive", "Data", "Explain"} for found in kinds.values())
+    manual = (NOTEBOOKS.parent / "docs/teaching.md").read_text(encoding="utf-8")
+    said = (
+        re.search(r"each but (.+) a \*Do\*", manual)[1],
+        re.search(r"exercise 1 of all notebooks but (.+?)\. ", manual)[1],
+    )
+    without = [[name for name, found in kinds.items() if "Do" not in found]]
+    without += [[name for name, text in texts.items() if "variant(student" not in text]]
+    assert [re.findall(r"\w*\d\w*", names) for names in said] == without
+
+
 def test_what_is_further_is_folded_and_comes_last(notebook):
     if more := sections(without_teachers(notebook)).get("Further"):
         assert more[0].metadata["jp-MarkdownHeadingCollapsed"] and more[-1] == notebook.cells[-1]

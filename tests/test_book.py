@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 import book  # noqa: E402
 import pages  # noqa: E402
-from looks import STUB  # noqa: E402
+from looks import OF_A_TEST, STUB  # noqa: E402
 
 from bmlab_teaching.working_copies import student_version, with_points, working_copy  # noqa: E402
 
@@ -51,7 +51,7 @@ def test_no_page_of_the_site_speaks_of_a_locked_cell():
     assert all("what its test asks first" in words for words in (pages.ON_A_PAGE, pages.HINT))
     for path in pages.NOTEBOOKS:
         told = [cell.source for cell in nbformat.read(path, as_version=4).cells if "locked cell" in cell.source]
-        shown = [pages.OF_A_TEST.sub(pages.ON_A_PAGE, source) for source in told]
+        shown = [OF_A_TEST.sub(pages.ON_A_PAGE, source) for source in told]
         assert told and not any("locked" in one or "hidden tests" in one for one in shown), path
         assert all(pages.ON_A_PAGE in one for one in shown), path
 

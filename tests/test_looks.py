@@ -95,5 +95,6 @@ def test_a_look_shows_the_notebook_and_no_solution(path, made):
     text, pictures = made[path.stem]
     assert SECRETS[path.stem] and not [line for line in SECRETS[path.stem] if line in text]
     assert f"{path.stem}.png" in pictures and "Shift+Enter" not in text and "# YOUR CODE HERE" in text
+    assert "locked cell" not in text and text.count("your own copy runs it") == 1
     assert {*re.findall(r'src="([^"]+)"', text)} == {*pictures}
     assert all((ROOT / "docs/looks" / to).exists() for to in re.findall(r"\]\((?!\w+:|#)([^)#\s]+\.md)", text))

@@ -310,6 +310,15 @@ def test_the_views_of_a_page_live_without_a_kernel(visit, name):
             changes(page, live, before)
 
 
+@pytest.mark.parametrize("name", COURSE)
+def test_what_one_is_asked_to_press_is_there(visit, name):
+    page = visit.open(name)
+    live = alive(page, views_of(page)[0])
+    task = page.locator("p", has_text="Do this.").first.inner_html()
+    for words in re.findall(r"(?:[Pp]ress|[Tt]hen|choose) <em>([^<]+)</em>", task):
+        assert live.get_by_role("button", name=words, exact=True).count() == 1, words
+
+
 @pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("name", COURSE)
 def test_each_bar_is_as_long_as_its_probability(visit, name, width):
