@@ -26,9 +26,9 @@ function mount(model, el) {
   story.setAttribute("role", "status");
   const add = (state) => {
     const total = sum(), high = scale * weights[state], y = FLOOR - scale * total - high;
-    const block = make("svg:rect", { y, height: high, fill: colours.visited, class: "bml-block",
-      "fill-opacity": seen.size % 2 ? 0.9 : 0.6 });
-    const glyph = high > 26 ? discs(n, FROM + WIDE + 22, y + high / 2, 24) : [];
+    const block = make("svg:rect", { y, height: high, class: "bml-block",
+      fill: colours.visited, stroke: colours.visited, "fill-opacity": 0.6 });
+    const glyph = high > 22 ? discs(n, FROM + WIDE + 22, y + high / 2, 22) : [];
     showState(glyph, state, colours);
     blocks.append(block, ...glyph);
     seen.set(state, { from: turns - 1, block });

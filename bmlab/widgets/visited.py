@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import traitlets
+from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
 
 from .. import plot
@@ -16,6 +17,7 @@ from .view import script
 
 # Pixels, as in visited.js: the turns across, the sum upwards.
 SUM_LEFT, SUM_WIDTH, SUM_FLOOR, SUM_HEIGHT = 34, 300, 270, 220
+LEAST_HEIGHT = 22  # of a block that shows its state
 MAX_LOG_Z = np.log(np.finfo(float).max)  # in size: beyond it Z is no double
 WALK_TURNS = 40  # of the stored picture, and of the page's before it makes room
 
@@ -59,13 +61,13 @@ class VisitedView(ModelView):
             seen.setdefault(last, turn)
         graph = drawn(model, machine, states=s)
         scale, total = SUM_HEIGHT / weights.sum(), 0.0
-        for k, (state, turn) in enumerate(seen.items()):
+        colour = plot.COLOURS["visited"]
+        for state, turn in seen.items():
             x, y, high = SUM_LEFT + SUM_WIDTH * turn / WALK_TURNS, SUM_FLOOR - scale * total, scale * weights[state]
-            block = Rectangle((x, y), SUM_LEFT + SUM_WIDTH - x, -high, fc=plot.COLOURS["visited"], ec="none")
-            block.set_alpha(0.9 if k % 2 else 0.6)
-            chart.add_patch(block)
-            if high > 26:
-                plot.glyph(chart, states(model.n)[state], (SUM_LEFT + SUM_WIDTH + 22, y - high / 2), size=18)
+            width = SUM_LEFT + SUM_WIDTH - x
+            chart.add_patch(Rectangle((x, y), width, -high, fc=to_rgba(colour, 0.6), ec=colour, linewidth=1))
+            if high > LEAST_HEIGHT:
+                plot.glyph(chart, states(model.n)[state], (SUM_LEFT + SUM_WIDTH + 22, y - high / 2), size=16)
             total += weights[state]
         chart.plot([SUM_LEFT, SUM_LEFT + SUM_WIDTH], [SUM_FLOOR - SUM_HEIGHT] * 2, "--", color=plot.INK, linewidth=1.2)
         chart.plot(
