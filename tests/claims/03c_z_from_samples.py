@@ -111,7 +111,7 @@ def e_to_the_entropy(seed):
 
 @claim("03-ex00")  # seed 0 is the notebook's machine: there, 50 to 200 times
 def counting_comes_nearer(seed):
-    """Counting comes nearer: $\\log Z$ from the state met most often is off by less than half as much."""
+    """Counting comes nearer: $\\log Z$ from the state met most often is off by less than half as much"""
     model, rng = glass(30, 30 + seed), np.random.default_rng(seed)
     s, path = rng.choice([-1.0, 1.0], size=(100, 30)), []
     for _ in range(1000):

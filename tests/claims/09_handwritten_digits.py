@@ -101,10 +101,9 @@ def nearest(images, labels, form):
     return np.mean(form[alike.argmax(axis=1)] == form)
 
 
-@claim("09-19")  # a form is known by its writing, and less well if it is cut in the wrong places
+@claim("09-same-m")  # a form is known by its writing, and less well if it is cut in the wrong places
 def forms_are_hands(seed):
-    """The image most like a digit, among those of the same kind, is on the same form at least twice as often as
-    chance would have it."""
+    """An image and the one most like it, among those of the same digit, are on one form far more often than by chance"""
     some = np.random.default_rng(seed).choice(1000, 800, replace=False)
     cuts = FORM, np.roll(FORM, 30 + 60 * (seed % 2))
     right, moved = (nearest(TRAIN[some], LABELS[some], cut[some]) for cut in cuts)
@@ -113,8 +112,8 @@ def forms_are_hands(seed):
 
 @claim("09-43", share=0.9, least=15)  # learnt from four forms, the other four read, and the reverse: 15 such halves
 def couplings_and_copies_help(seed):
-    """Couplings beat the coins. The copies mostly help a little more, as other cuts of the forms show, and we
-    keep them."""
+    """Couplings beat the coins. Copies help a little more. (Eleven errors could be chance, but they helped in nearly
+    all other cuts of the forms that we tried.)"""
     four = np.isin(FORM, np.random.default_rng(seed).permutation(8)[:4])
     again = partial(recipe, rng=seed)
     ways = (independent, TRAIN), (again, TRAIN), (again, SHEETS)
@@ -193,15 +192,7 @@ def noise_is_found_out(fold, seed):
     return line - max(tossed.max(), turned.max()) - 10, (fold, seed)
 
 
-@claim("09-strange-m", FOLDS)  # of those that are no digit when turned
-def many_pass_upside_down(fold, seed):
-    """many 2s, 3s, 4s, 5s and 7s pass, too"""
-    turned = TRAIN[HELD[fold] & np.isin(LABELS, [2, 3, 4, 5, 7])][:, ::-1]
-    found, line = best(fold, seed, turned)
-    return 0.25 - abs(np.mean(found >= line) - 0.45), (fold, seed)
-
-
-@claim("09-strange-m", FOLDS)  # held-out images
+@claim("09-moved-m", FOLDS)  # held-out images
 def strokes_in_a_wrong_order_are_not(fold, seed):
     """Of images joined from the upper half of one digit and the lower half of another, more than half pass."""
     images, labels = TRAIN[HELD[fold]], LABELS[HELD[fold]]
@@ -214,7 +205,7 @@ def strokes_in_a_wrong_order_are_not(fold, seed):
 # Hidden units
 
 
-@claim("09-strange-m", FOLDS)  # of 200 images
+@claim("09-moved-m", FOLDS)  # of 200 images
 def hidden_units_are_level(fold, seed):
     """from a hundred images they read about as well"""
     rng, held = np.random.default_rng([fold, seed]), HELD[fold]
@@ -229,7 +220,7 @@ def hidden_units_are_level(fold, seed):
 
 @claim("09-93")
 def neatly_centred(seed):
-    """The digits come neatly centred: moved by one pixel (exercise 3), more than twice as many are misread."""
+    """The digits come neatly centred: moved by one pixel (section 7), far more are misread."""
     rows = halves(seed)
     reader, aside = closed_form(TRAIN, rows), np.roll(TRAIN.reshape(-1, 8, 8), 1, axis=2).reshape(-1, 64)
     return (wrong(*reader, ~rows, aside) - 2 * wrong(*reader, ~rows)) / (~rows).sum(), seed

@@ -61,8 +61,8 @@ def random_patterns_come_back(seed):
 
 @claim("10-11", share=0.9)  # whichever digits are stored: more than with their margins
 def margins_make_the_blend(seed):
-    """Without the pixels that are white in all five, all five come back. So it goes with nearly all other
-    fives: more come back."""
+    """Without the pixels that are white in all five, all five come back; with nearly all other fives that
+    we tried, more do."""
     five = IMAGES[:5] if seed == 0 else IMAGES[np.random.default_rng(seed).choice(1000, 5, replace=False)]
     inner = (five > 0).any(axis=0)
     without = recalled(bmlab.hopfield(five[:, inner]), five[:, inner], SEEN[inner])
@@ -90,7 +90,7 @@ def one_step_among_all_thousand(seed):
 
 @claim("10-thousand-m")  # from upper halves alone one can restore the commonest image of each
 def hardly_more_is_possible(seed):
-    """Hardly more is possible: there are 760 different upper halves, and some images are there twice."""
+    """Hardly more is possible: from the upper half alone no rule restores more than 771."""
     some = IMAGES[np.random.default_rng(seed).choice(1000, 500, replace=False)]
     best = restored(some[(np.where(SEEN, some, 0) @ some.T).argmax(axis=1)], some)
     groups = np.unique(some[:, SEEN], axis=0, return_inverse=True)[1]
@@ -114,8 +114,8 @@ def walk(denoise, levels, y):
 
 
 @proved("10-30", "|x|^2 is the same for all images, so p(x | y) is proportional to e^(x . y / sigma^2): softmax.")
-def a_denoiser_is_a_hopfield_net():
-    """A perfect denoiser of stored images is a Hopfield net with competition."""
+def a_denoiser_is_attention():
+    """A perfect denoiser of stored images is attention to all of them."""
 
 
 @cache
@@ -191,7 +191,7 @@ def drawings(seed, *grid):
 
 @claim("10-43")  # by their squared errors, at each level of noise below 0.15
 def better_on_new_points(seed):
-    """But when little noise is left, it is the better one for *new* points of the curve, in each of 20 tries."""
+    """But when little noise is left, it is the better one for *new* points of the curve."""
     points, _, learnt = lesson(seed)
     rng = np.random.default_rng([seed, 1])
     new = eight(rng.uniform(0, 2 * np.pi, 2000))
@@ -218,12 +218,12 @@ def the_perfect_denoiser_copies(seed):
 
 @claim("10-43")  # most of its ends are near the curve and on none of the points
 def the_mistake_makes_new_things(seed):
-    """New points come from the errors of a denoiser; a perfect one copies."""
+    """New points come from the errors of a denoiser; one that is perfect for the stored points copies."""
     (points, _, learnt), curve = drawings(seed), eight(np.linspace(0, 2 * np.pi, 2000))
     near, new = cdist(learnt, curve).min(axis=1) < 0.1, cdist(learnt, points).min(axis=1) > 0.02
     return np.mean(near & new) - 0.6, seed
 
 
-@proved("10-close", "One hidden unit on: the sum over k of e^(beta x_k . s), whose log has the slope softmax . x.")
-def attention_is_the_slope_of_its_energy():
-    """*Attention* is a Boltzmann machine whose hidden units compete."""
+@proved("10-close", "Given s, unit k alone on has probability e^(beta x_k . s) over the sum of these: softmax.")
+def shares_of_hidden_units():
+    """The *shares* of attention are those of a Boltzmann machine whose hidden units compete."""
