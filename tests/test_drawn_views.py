@@ -122,11 +122,8 @@ def test_the_line_is_cut_at_the_probability_of_plus_and_bars_are_counts_in_exact
     u = (ball.center[0] - update.LINE_LEFT) / update.LINE_LENGTH
     side, sign = ("below", "+1") if u < p else ("above", "-1")
     text = " ".join(" ".join(words(turn)).split())
-    assert (
-        f"field {model.field([1, 1, -1])[1]:+.2f}, so p(+1) = {p:.3f}. u = {u:.3f} is {side}: unit 1 turns {sign}."
-        in text
-    )
-    assert f"u = {u:.3f}, {side} the cut" in text
+    assert f"field {model.field([1, 1, -1])[1]:+.2f}. u is {side} the cut: unit 1 turns {sign}." in text
+    assert {f"u = {u:.3f}", f"p(+1) = {p:.3f}"} <= set(at)
     bars = [r for r in turn.patches if isinstance(r, Rectangle) and r.get_y() == update.BARS_FLOOR]
     counted, outlines = np.array([-bar.get_height() for bar in bars]).reshape(8, 2).T
     middles, step = np.array([bar.get_x() + bar.get_width() / 2 for bar in bars[::2]]), update.LINE_LENGTH / 8

@@ -66,9 +66,9 @@ function mount(model, el) {
     drop.style.transform = `translate(${fallen}px, ${u === null ? 8 : LINE - 7}px)`;
     told.setAttribute("x", u > 0.45 ? fallen - 12 : fallen + 12);
     told.setAttribute("text-anchor", u > 0.45 ? "end" : "start");
-    told.textContent = u === null ? "where will u fall?" : `u = ${u.toFixed(3)}, ${side} the cut`;
-    story.textContent = `It is the turn of ${names[unit]}: field ${signed(h, 2, "+")}, so p(+1) = ${p.toFixed(3)}.\n` +
-      (u === null ? "" : `u = ${u.toFixed(3)} is ${side}: ${names[unit]} turns ${s[unit] > 0 ? "+1" : "−1"}.`);
+    told.textContent = u === null ? "where will u fall?" : `u = ${u.toFixed(3)}`;
+    story.textContent = `It is the turn of ${names[unit]}: field ${signed(h, 2, "+")}.\n` +
+      (u === null ? "" : `u is ${side} the cut: ${names[unit]} turns ${s[unit] > 0 ? "+1" : "−1"}.`);
     caption.textContent = `${total.toLocaleString("en")} turns counted; outlines: exact`;
     bars.forEach((bar, k) => {
       const height = Math.min(TALL, scale * counts[k] / (total || 1));

@@ -60,14 +60,14 @@ class UpdateView(ModelView):
         machine.plot(*ring.get_data(), "o", markersize=ring.get_markersize() + 8, mfc="none", mec=plot.INK, zorder=1)
         side, to = ("below", "+1") if p > FALLEN else ("above", "\N{MINUS SIGN}1")
         turn.set_ylim(290, -50)
-        words = f"It is the turn of {name}: field {signed(h, '+.2f')},\nso p(+1) = {p:.3f}. u = {FALLEN:.3f} is {side}:"
-        turn.text(0, -24, f"{words}\n{name} turns {to}.", fontsize=10, va="center")
-        _line(turn, p, side)
+        words = f"It is the turn of {name}: field {signed(h, '+.2f')}.\nu is {side} the cut: {name} turns {to}."
+        turn.text(0, -24, words, fontsize=10, va="center")
+        _line(turn, p)
         _bars(turn, model, seed)
         return figure, {"drawn": graph}
 
 
-def _line(ax, p, side):
+def _line(ax, p):
     """Draw the line from 0 to 1, its cut, and u."""
     cut = LINE_LEFT + LINE_LENGTH * p
     ax.add_patch(Rectangle((LINE_LEFT, LINE_TOP), LINE_LENGTH, 20, fc=plot.MINUS, ec=plot.INK))
@@ -81,12 +81,7 @@ def _line(ax, p, side):
         ax.text(x, LINE_TOP + 35, text, fontsize=10, ha="center", va="center")
     ax.add_patch(Circle((LINE_LEFT + LINE_LENGTH * FALLEN, LINE_TOP - 7), 6, fc=plot.INK, ec="none"))
     ax.text(
-        LINE_LEFT + LINE_LENGTH * FALLEN - 12,
-        LINE_TOP - 13,
-        f"u = {FALLEN:.3f}, {side} the cut",
-        fontsize=10,
-        ha="right",
-        va="center",
+        LINE_LEFT + LINE_LENGTH * FALLEN - 12, LINE_TOP - 13, f"u = {FALLEN:.3f}", fontsize=10, ha="right", va="center"
     )
 
 

@@ -207,12 +207,17 @@ def test_a_unit_that_is_held_takes_half_of_the_states_away(shown):
 
 def test_a_unit_turns_where_u_falls_and_the_counts_come_to_what_is_exact(shown):
     notebook, view = shown("update")
-    line, turned = view.locator(".bml-spot"), re.compile(r"u = [\d.]+ is (above|below)")
-    assert "unit 1: field +0.50, so p(+1) = 0.731" in text_of(view)
+    line, turned = view.locator(".bml-spot"), re.compile("u is (above|below) the cut")
+    assert "unit 1: field +0.50." in text_of(view)
+    until(notebook, view, "p(+1) = 0.731")
     wide = line.bounding_box()["width"]
-    for part, said in ((0.25, r"u = 0\.2[45]\d is below: unit 1 turns \+1"), (0.998, "unit 2 turns −1")):
+    for part, u, said in (
+        (0.25, r"u = 0\.2[45]\d", "below the cut: unit 1 turns +1"),
+        (0.998, r"u = 0\.99\d", "above the cut: unit 2 turns −1"),
+    ):
         line.click(position={"x": part * wide, "y": 30})
-        until(notebook, view, re.compile(said))
+        until(notebook, view, re.compile(u))
+        until(notebook, view, said)
     view.get_by_role("button", name="Next unit").click()
     assert not turned.search(text_of(view))
     view.get_by_role("button", name="Drop u").click()
