@@ -54,7 +54,7 @@ def a_thousand_buys_ten():
     """Each unit doubles the rows, and $2^{10} \\approx 1000$; the factor $n^2$ costs about one of these ten."""
 
 
-@claim("02-wallend", range(12, 19), least=7)  # counted while it runs; no other weights take another room
+@claim("02-wall-own", range(12, 19), least=7)  # counted while it runs; no other weights take another room
 def three_tables(n):
     """the sum takes about three times its table"""
     machine = glass(n, 0)
@@ -67,7 +67,7 @@ def three_tables(n):
 
 @proved("02-57", "The product over groups of a, b and c units takes 2^a 2^b 2^c = 2^n multiply-adds.")
 def still_two_to_the_n():
-    """With this product we have not escaped $2^n$."""
+    """A product of two square matrices of side $m$ takes $m^3$ multiply-adds, here $2^n$"""
 
 
 @proved("02-57", "A table over two groups of n/3 units has 2^(n/3) 2^(n/3) = 2^(2n/3) entries.")
@@ -126,9 +126,9 @@ def right_to_rounding(seed):
 
 
 def width(W):
-    """The largest front in the best of all orders; each connected piece that is gone has a front of its own."""
+    """Over how many units the largest message is, in the best of all orders; each piece that is gone leaves one."""
 
-    def front(gone, unit):
+    def scope(gone, unit):
         piece, seen = [unit], {unit}
         for one in piece:
             near = {int(k) for k in np.flatnonzero(W[one])} - seen
@@ -139,15 +139,16 @@ def width(W):
     best = [0]
     for gone in range(1, 2 ** len(W)):
         units = [k for k in range(len(W)) if gone >> k & 1]
-        best.append(min(max(best[gone - 2**k], front(gone, k)) for k in units))
+        best.append(min(max(best[gone - 2**k], scope(gone, k)) for k in units))
     return best[-1]
 
 
 def of_known_width():
-    """Trees, one with three legs, of front 2 if pieces share one; rings, crowds, lattices and two layers."""
-    legs = np.zeros((7, 7))
-    legs[[0, 1, 0, 3, 0, 5], [1, 2, 3, 4, 5, 6]] = 1
-    yield legs + legs.T, 1
+    """Trees, two of them with fronts of two units in every order; rings, crowds, lattices and two layers."""
+    for n, above in ((7, [0, 1, 0, 3, 0, 5]), (13, [0, 0, 0, *np.repeat((1, 2, 3), 3)])):
+        tree = np.zeros((n, n))
+        tree[above, range(1, n)] = 1
+        yield tree + tree.T, 1
     for seed in range(16):
         tree, rng = np.zeros((9, 9)), np.random.default_rng(seed)
         tree[range(1, 9), [rng.integers(k) for k in range(1, 9)]] = 1
@@ -163,8 +164,9 @@ def of_known_width():
 
 
 @claim("02-price", of_known_width())
-def the_largest_front_is_the_width(weights, known):
-    """The largest front, if one goes in the best order, is the **width** of the machine (its *treewidth*)"""
+def the_largest_message_is_the_width(weights, known):
+    """The number of units that the largest message is over, in the best order, is the **width** of the machine (its
+    *treewidth*)."""
     return 0.5 - abs(width(weights) - known), weights.tobytes()
 
 
@@ -177,7 +179,7 @@ def as_wide_as_the_lattice():
 
 @proved("02-width", "The best order of two layers has the smaller one's size (three); the smaller layer first: five.")
 def the_larger_layer_first():
-    """Sum out the five units of the larger layer: the front is the three of the smaller one."""
+    """Sum out the five units of the larger layer: each message is over the three of the smaller one."""
 
 
 @claim("02-65")  # more units and more couplings, and yet less work, in powers of two
