@@ -1,9 +1,7 @@
 """Claims of 03_gibbs_sampling on samplers, attacked: other machines, other seeds; exactly if possible."""
 
-from itertools import product
-
 import numpy as np
-from judges import features, few, glass, misplaced, ring, stationary, sweep_matrix, unbalanced, update_matrix
+from judges import features, few, glass, misplaced, stationary, sweep_matrix, unbalanced, update_matrix
 from referee import claim, proved
 
 import bmlab
@@ -116,46 +114,3 @@ def pairs_too(seed):
 )
 def from_every_start():
     """If $p P = p$ and no entry of $P$ is 0, the walk comes to $p$ from every start."""
-
-
-def mean_energy(model):
-    """Exactly."""
-    answer = bmlab.exact(model)
-    return -(answer.corr * model.weights).sum() / 2 - model.biases @ answer.mean
-
-
-def any_machine(seed, n):
-    """A glass, a ring, a crowd that pulls together, or one that pushes apart, with small fields."""
-    some = glass(n, seed)
-    weights = some.weights, ring(n), (1 - np.eye(n)) / n, (np.eye(n) - 1) / n
-    return bmlab.BoltzmannMachine(weights[seed % 4], 0.1 * np.random.default_rng(seed).normal(size=n))
-
-
-@claim("03-visited-read")  # at T = 1 it stands above the lowest by more than 2 %, and near T = 0 by less than one
-def the_energy_is_not_minimised(seed):
-    """Only as $T \\to 0$ does the distribution do A: **at any $T > 0$ the energy is not minimised**"""
-    model = any_machine(seed, 8 + seed % 7)
-    energies = np.sort(model.energy(bmlab.states(model.n)))
-    above = [mean_energy(model.at(T)) - energies[0] for T in (1, (energies[1] - energies[0]) / 30)]
-    return min(above[0] - 0.02 * abs(energies[0]), 0.01 * abs(energies[0]) - above[1])
-
-
-@claim("03-visited-read", product(range(10), (12, 20), (0.01, 0.1, 0.3)))  # glasses, cold and warm
-def in_the_cold_few_states(seed, n, T):
-    """**In the cold few states of such a glass carry $Z$, and the walks soon visit them.**"""
-    parts = [
-        np.exp(bmlab.visited(model, rng=seed, n_sweeps=10).log_z.lower - bmlab.exact(model).log_z.value)
-        for model in (glass(n, seed, T), glass(n, seed))
-    ]
-    return min(parts[0] - 0.8, parts[0] - parts[1])
-
-
-@claim(
-    "03-visited-read"
-)  # a star: its hub goes down from random states, and all up is missed, in one run of five at least
-def elsewhere_nearly_all_is_missed(seed):
-    """In other machines they may miss nearly all of it, and the sum does not say so"""
-    leaves = 20 + seed
-    star = bmlab.restricted(np.ones((1, leaves)), [0.4 - 0.62 * leaves], np.full(leaves, 0.7)).at(0.1)
-    runs = [bmlab.visited(star, rng=5 * seed + k, n_sweeps=100) for k in range(5)]
-    return bmlab.exact(star).log_z.value - min(walks.log_z.lower for walks in runs if walks.converged) - 5
