@@ -139,7 +139,7 @@ def more_time_buys_nothing(seed):
 
 @claim("05-raced")  # other temperatures of ties
 def samples_say_less_than_nothing(seed):
-    """**On the ties the samples say less than 0 does, and mean field says more.**"""
+    """**On the ties samples err more than the answer 0 does, and mean field far less.**"""
     ties, _, corr = race.weak_ties(200, 1.2 + seed / 10)
     nothing = race.moments_off(SimpleNamespace(mean=np.zeros(200), corr=np.eye(200)), np.zeros(200), corr)
     answers = (
