@@ -259,15 +259,15 @@ SLIPS = {
         ],
     },
     "07_hidden_units": {
-        "small_start": [
-            ("...\nsmall_start, large_start = large_start, small_start", "from a smaller start the plateau is longer"),
-            ("...\nsmall_start = 0", "too short never exceeds"),
-            ("...\nlarge_start = 0.5", "too short never exceeds"),
-            ("...\nsmall_start = np.inf", "no crossing"),
-            ("...\nsmall_start, large_start = 3 * small_start, 3 * large_start", "no crossing"),  # rate 0.1
-            ("-1.7", "-2", "no crossing"),
-            ("...\nsmall_start, large_start = small_start + 1, large_start + 1", "no crossing"),
-            ("...\nsmall_start = [small_start, large_start]", "two numbers"),
+        "clamped_xh": [
+            ("...\nclamped_xh, free_xh = free_xh, clamped_xh", "the phases are exchanged"),
+            ("...\nclamped_xh = 0", "clamps the average pattern"),
+            ("- 0.5) / 2", "- 0.5)", "that is clamped at T = 1"),
+            ("(own / 2)", "(own)", "that is free at T = 1"),
+            ("one - three_others", "one + 3 * three_others", "of each pattern times its x"),  # the mean of h
+            ("(own / 2)", "((own - 0.5) / 2)", "given h the mean of x"),
+            ("...\nfree_xh = 0", "given h the mean of x"),
+            ("...\nclamped_xh = [clamped_xh, free_xh]", "two numbers"),
         ],
         "my_triplet": [
             ("-3, 3", "-1, 3", "hears nothing"),
@@ -506,10 +506,15 @@ def my_layers_ais(model, v, steps, chains, rng):
             ),
             ("(machine).mean)", "(machine).mean)[~np.isnan(row)]", "one number for each bias"),
         ],
-        "absent_say": [
-            ("absent_say = 'B'", "how do the 104 vote on the rest"),
-            ("absent_say = 'C'", "how do the 104 vote on the rest"),
-            ("absent_say = 'D'", "answer with one letter"),
+        "absent_yes": [
+            ("...\nabsent_yes, cast_yes = cast_yes, absent_yes", "who DID vote"),
+            ("...\nabsent_yes = 2 * absent_yes - 1", "its share is (1 + mean) / 2"),
+            ("...\ncast_yes = house[missed].mean()", "its share is (1 + mean) / 2"),
+            ("...\nabsent_democrats = 100 * absent_democrats", "are from 0 to 1"),
+            ("...\nabsent_yes = 0.35 + absent_yes / 2", "average the guesses for the absent"),
+            ("...\ncast_yes = 1 - cast_yes / 3", "count yes among the votes on it"),
+            ("(party[absent]", "(party", "what share are Democrats"),
+            ("...\nabsent_yes = yes", "three numbers"),
         ],
     },
 }

@@ -64,7 +64,7 @@ def clamped_to_nothing_is_free():
 
 @claim("06-12")
 def empty_rows_are_penalty(seed):
-    """**If three rows of four are empty, the penalty weighs four times as much.**"""
+    """Empty rows shrink the slope of $L$ but not the penalty: drop them."""
     rng = np.random.default_rng(seed)
     rows = bmlab.sample(bmlab.sherrington_kirkpatrick(5, rng=rng), 30 + seed, rng=rng)
     rows = np.where(rng.random(rows.shape) < 0.1, np.nan, rows)
@@ -138,9 +138,9 @@ def the_valleys_are_the_parties(seed):
     return min(np.corrcoef(found[k], means[k])[0, 1] for k in (0, 1)) - 0.85
 
 
-@claim("06-22")  # the share of members that lean to their own party's valley
+@claim("06-23c")  # the share of members that lean to their own party's valley
 def rows_of_two_kinds(seed):
-    """it found two valleys, and more than four members in five lean to that of their own party"""
+    """More than four members in five lean to the valley of their own party."""
     table, party, model = again(seed)
     one, other = (np.log((1 + table * side) / 2) for side in valleys(model, seed, 20)[0])
     return np.mean((np.nansum(other - one, axis=1) > 0) == (party == "republican")) - 0.8, seed
