@@ -160,7 +160,10 @@ def is_data(value: Any) -> bool:
     import bmlab
 
     is_array = type(value) is numpy.ndarray or isinstance(value, numpy.generic)
-    return (is_array and bool(DTYPE.fullmatch(value.dtype.str))) or type(value) is bmlab.BoltzmannMachine
+    return (is_array and bool(DTYPE.fullmatch(value.dtype.str))) or type(value) in (
+        bmlab.BoltzmannMachine,
+        bmlab.Bounded,
+    )
 
 
 def value_of(parts: Any) -> Any:

@@ -29,7 +29,7 @@ from small_course import (
 )
 
 from bmlab import widgets
-from bmlab_teaching.cells import Cells, python
+from bmlab_teaching.cells import Cells, plain, python
 from bmlab_teaching.children import Work, in_children
 from bmlab_teaching.course import handout
 from bmlab_teaching.deliveries import outermost, senders
@@ -629,6 +629,9 @@ def test_what_a_statement_did_not_make_and_what_is_no_data_is_not_kept(monkeypat
     assert [*found["values"]] == ["x"] and found["error"]["kind"] == "ZeroDivisionError"
     found = student.keep("def f():\n    return 1\nz = [1.5]", ["f", "z"])
     assert [*found["values"]] == ["z"] and not found["error"] and found["seconds"] >= 0
+    found = student.keep("import bmlab\nproven = {('eggs', 1): [bmlab.Bounded(0.5, lower=0, upper=1)]}", ["proven"])
+    (bounded,) = plain(found["values"]["proven"])["eggs", 1]  # a float, and more than a float
+    assert (bounded.value, bounded.stderr, bounded.lower, bounded.upper) == (0.5, 0, 0, 1)
 
 
 @pytest.mark.parametrize("asked", [True, False])
