@@ -228,6 +228,14 @@ def test_what_cannot_be_compared_in_the_cases_behind_the_first_is_a_sentence():
     assert said.startswith("mine returned shape (2,), where one number is asked for (x = 13")
 
 
+@pytest.mark.parametrize("typed, known", [("log_z", "; log_zs is"), ("LOG_ZS", "; log_zs is"), ("far", "")])
+def test_an_unknown_name_is_told_beside_the_known_one_that_is_like_it(typed, known):
+    right = written("def mine(log_zs):\n    return sum(log_zs)", "mine", {})
+    wrong = written(f"def mine(log_zs):\n    return sum({typed})", "mine", {})
+    said = judging.judge(wrong, right, "[rng.normal(size=3)]").wrong
+    assert said == f"mine stops with NameError: name '{typed}' is not defined{known}"  # in every case alike
+
+
 @pytest.mark.parametrize("name", BLANKS_OF)
 def test_a_blank_is_alone_in_its_cell_and_tried_where_T_is_not_1(name):
     """A student who writes the function alone, in place of the cell, goes on; an answer for T = 1 only is named."""

@@ -4,6 +4,8 @@ in_plain_words(error)    the sentence of PLAIN whose pattern its message has, an
 """
 
 import re
+from difflib import get_close_matches
+from traceback import walk_tb
 
 PLAIN = {
     r"operands could not be broadcast together with (?:remapped )?shapes (?:\[.*?\]: )?(.*)": (
@@ -93,8 +95,20 @@ FITS = [(re.compile(pattern), words) for pattern, words in PLAIN.items()]
 def in_plain_words(error: BaseException) -> str:
     """Return an error's kind and its message, in plain words if they are known."""
     message = f"{error}".strip()
+    if type(error) is NameError and (known := name_like(error)):
+        return f"NameError: {message}; {known} is"
     for pattern, words in FITS:
         if found := pattern.fullmatch(message):
             message = found.expand(words)
             break
     return f"{type(error).__name__}{': ' * bool(message)}{message}"
+
+
+def name_like(error: NameError) -> str:
+    """Return the name that is most like an unknown one and known in its place, "" if none is like it."""
+    frames, asked = [frame for frame, _ in walk_tb(error.__traceback__)], (error.name or "").casefold()
+    for names in (frames[-1].f_locals, frames[-1].f_globals) if frames else ():
+        known = {one.casefold(): one for one in names}
+        if like := get_close_matches(asked, known, 1, 0.8):
+            return known[like[0]]
+    return ""

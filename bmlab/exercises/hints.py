@@ -183,7 +183,8 @@ def with_case(words, mine, right, tried, place):
     single = single_states(tried)
     if single and agree(mine, right, single):
         return f"{mine.__name__} is right for one state; for several at once it {words.partition(' ')[2]}"
-    return f"{words} ({case(right, tried[place])})" if place or STOPS in words else words
+    is_case_s = place or (STOPS in words and f"{STOPS}NameError" not in words)
+    return f"{words} ({case(right, tried[place])})" if is_case_s else words
 
 
 def single_states(tried):
