@@ -342,9 +342,13 @@ SLIPS = {
             ("...\nbest = [best, forgetful]", "two shares"),
         ],
         "my_completion": [
-            ("np.exp(logs - np.logaddexp.reduce(logs))", "np.full(len(machines), 1 / len(machines))", "the same say"),
-            ("np.exp(logs - np.logaddexp.reduce(logs))", "logs == logs.max()", "the likeliest machine alone"),
-            (" - bmlab.exact(machine).log_z.value", "", "take each machine's own log Z off"),
+            (
+                "np.exp(logs - np.logaddexp.reduce(logs))",
+                "np.full(len(machines), 1 / len(machines))",
+                "as by equal votes",
+            ),
+            ("np.exp(logs - np.logaddexp.reduce(logs))", "logs == logs.max()", "as by the likeliest one"),
+            (" - bmlab.exact(machine).log_z.value", "", "as by votes without log Z"),
             ("return whole", "return whole[~seen]", "return all pixels"),
             (
                 "np.array([",
@@ -355,11 +359,27 @@ SLIPS = {
                 " np.exp(bmlab.exact(machine).log_z.value)",
                 "overflow",
             ),
-            ("    votes =", "    logs /= machines[0].temperature\n    votes =", "wrong for three"),
-            ("    votes =", "    logs /= machines[-1].temperature\n    votes =", "wrong for three"),
-            ("logs = np", "logs = -np", "not the mean of what they draw"),
-            ("whole[~seen]", "whole[seen] = 1\n    whole[~seen]", "wrong for three"),
+            ("    votes =", "    logs /= machines[0].temperature\n    votes =", "[nan nan -1.] at T = 0.6"),
+            ("    votes =", "    logs /= machines[-1].temperature\n    votes =", "[nan nan -1.] at T = 0.6"),
+            ("logs = np", "logs = -np", "T = 1.0: [ 1.    -0.563  0.81 ] should be [1.    0.456 0.022]"),
+            ("whole[~seen]", "whole[seen] = 1\n    whole[~seen]", "[nan nan -1.] at T = 0.6"),
             ("my_completion = lambda machines, seen, image: image", "return all pixels"),
+            (
+                "votes @ [answer.mean for answer in inside]",
+                "np.sign(votes @ [answer.mean for answer in inside])",
+                "T = 1.0: [1. 1. 1.] should be [1.    0.456 0.022]",
+            ),
+            (
+                "votes = np.exp(logs - np.logaddexp.reduce(logs))",
+                "votes = logs / logs.sum()",
+                "T = 1.0: [ 1.    -0.58   0.823] should be",
+            ),
+            ("whole[~seen] = votes", "whole[~seen] = votes[::-1]", "T = 1.0: [ 1.    -0.563  0.81 ] should be"),
+            (
+                "whole[~seen] = votes @ [answer.mean for answer in inside]",
+                "whole[~seen] = votes @ [answer.mean[::-1] for answer in inside]",
+                "T = 1.0: [1.    0.022 0.456] should be",
+            ),
         ],
         "my_image": [
             ("...\nmy_image = my_image.reshape(8, 8)", "in one row"),
