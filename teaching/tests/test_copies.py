@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from small_course import RECORD, TWICE, exercise_cells, story_cells
 
 from bmlab_teaching.course import handout
-from bmlab_teaching.matching import plan
+from bmlab_teaching.matching import plan, which
 from bmlab_teaching.proofs import nulls, solved
 from bmlab_teaching.reading import Cell
 from bmlab_teaching.slicing import names, needed_cells, statements
@@ -111,10 +111,57 @@ def all_that_is_made(folder):
               ("name", "exercises", "made", "blanks", "tests", "referee", "solution", "story", "full"))]  # fmt: skip
     parts += ["GRADED", written([one.answer for one in course.graded]), course.solution_of("double")]
     parts += ["ITS SOLUTION", written(solved(course))]
-    own = [Cell("code", "mine = 3\nbase = mine", ""), Cell("markdown", "words", ""), Cell("code", "first = base", "")]
-    returned = [Cell("code", "x =", ""), *own, Cell("code", "def double(x):\n    return x", "double")]
-    parts += ["ANOTHER'S", written(plan(course, returned))]
+    for name, cells in returned(student_version(path)).items():
+        steps, answers, unanswered, number = plan(course, cells)
+        parts += [f"RETURNED: {name}", "\n".join(map(json.dumps, steps)), written(answers)]
+        parts.append(f"open {unanswered}, number {number!r}, it is {which({'twice': course}, cells, 'a.ipynb')}")
     return "\n\n".join(parts).replace(str(folder), "FOLDER") + "\n"
+
+
+RIGHT = {"first": "first = base", "double": "def double(x):\n    return 2 * x", "letter": 'letter = "B"'}
+RIGHT |= {"my_half": "@widgets.blank\ndef my_half(x):\n    return x / 3", "explained": "Because."}
+
+
+def returned(blank):
+    """Notebooks as students return them: name -> cells."""
+    handed = [
+        Cell(cell.cell_type, cell.source, cell.metadata.get("nbgrader", {}).get("grade_id", "")) for cell in blank.cells
+    ]
+    right = [cell._replace(source=RIGHT.get(cell.name, cell.source)) for cell in handed]
+    at = {cell.name: place for place, cell in enumerate(right) if cell.name}
+    empty = [cell._replace(source="  \n" if cell.name in ("first", "explained") else cell.source) for cell in right]
+    mine = Cell("code", "student = 4711\nbase = 7\nprint(base)", "")
+    twice = [*right[: at["double"]], Cell("code", "factor = 2", "double"), *right[at["double"] :]]
+    no_python = [*right[: at["double"]], Cell("code", "this is no python", "double"), *right[at["double"] :]]
+    fenced = Cell("markdown", f"```python\n{RIGHT['double']}\n```", "double")
+    inside = [
+        right[at["test_double"]]._replace(source="extra = base\nassert double(3) == 6, 'not twice'\nassert extra")
+    ]
+    elsewhere = [cell for cell in right if cell.name != "double"]
+    elsewhere.insert(2, Cell("code", f"helper = 1\n{RIGHT['double']}", ""))
+    return {
+        "as it was handed out": handed,
+        "right": right,
+        "emptied": empty,
+        "without labels": [cell._replace(name="") for cell in right],
+        "with a number and a line of one's own at the top": [mine, *right],
+        "in two cells": twice,
+        "beside what is no Python": no_python,
+        "as words": [fenced if cell.name == "double" else cell for cell in right],
+        "in the cell of its test": [*right[: at["test_double"]], *inside, *right[at["test_double"] + 1 :]],
+        "elsewhere": elsewhere,
+        "from the bottom to the top": right[::-1],
+        "without the story": [cell for cell in right if cell.name],
+        "without tests": [cell for cell in right if not cell.name.startswith("test_")],
+        "with the mark of an open answer": [
+            cell._replace(source=f"# YOUR CODE HERE\n{cell.source}") if cell.name == "first" else cell for cell in right
+        ],
+        "with a blank that an answer asks": [
+            cell._replace(source="first = base + my_half(0) + my_size(0)") if cell.name == "first" else cell
+            for cell in right
+        ],
+        "nothing": [],
+    }
 
 
 def test_what_is_made_of_a_notebook_is_what_it_was(tmp_path):
