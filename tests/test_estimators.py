@@ -1,5 +1,7 @@
 """The scikit-learn shells: its own checks with none expected to fail, and the numbers against sums over all states."""
 
+import re
+
 import joblib
 import numpy as np
 import pytest
@@ -242,3 +244,53 @@ def test_a_parameter_out_of_range_is_refused_when_the_estimator_learns(kind, wro
     if wrong.keys() <= kind().get_params().keys():
         with pytest.raises(ValueError, match=sentence):
             kind(**wrong).fit(*patterns())
+
+
+# What nobody sets
+
+
+def test_what_nobody_sets_is_as_it_says():
+    density = {"alpha": 5.0, "binarize": 0.0, "random_state": None}
+    restricted = {"n_components": 64, "learning_rate": 0.015, "batch_size": 10, "n_iter": 20} | density
+    assert BoltzmannDensity().get_params() == density
+    assert BoltzmannClassifier().get_params() == density | {"n_jobs": None}
+    assert RestrictedBoltzmann().get_params() == {name: restricted[name] for name in restricted if name != "alpha"}
+    assert (estimators.EXACT_WORK, estimators.EXACT_BYTES) == (10**10, 2**30)
+
+
+def test_a_restricted_machine_is_that_of_pcd_from_small_weights_and_laplaces_biases():
+    X, _ = patterns()
+    s, options = 2 * X - 1.0, {"batch": 7, "n_chains": 7, "steps": 86, "centred": False}
+    seeds = np.random.RandomState(5).randint(2**31 - 1, size=4)
+    rng = np.random.default_rng(seeds)
+    first = bmlab.restricted(rng.normal(scale=0.01, size=(5, 3)), np.arctanh(s.sum(0) / 302), np.zeros(3))
+    found = RestrictedBoltzmann(3, learning_rate=0.1, batch_size=7, n_iter=2, random_state=5).fit(X).model_
+    expected = bmlab.pcd(first, s, rng=rng, rate=np.linspace(0.1, 0, 86), **options).model
+    assert np.allclose(found.weights, expected.weights, atol=1e-9) and np.allclose(found.biases, expected.biases)
+
+
+def test_an_annealed_log_z_is_that_of_200_chains_at_300_temperatures(by_annealing):
+    X, _ = patterns()
+    density = BoltzmannDensity(random_state=5).fit(X)
+    rng = np.random.default_rng(np.random.RandomState(5).randint(2**31 - 1, size=4))
+    log_z = bmlab.ais(density.model_, rng=rng, n_chains=200, n_temperatures=300).log_z
+    assert (density.log_z_, density.log_z_stderr_) == pytest.approx((log_z.value, log_z.stderr), rel=1e-9)
+
+
+@pytest.mark.parametrize("least", [0, -1])
+def test_expected_values_are_read_between_their_ends(least):
+    """From 0 to 1, or from -1 to 1 if one is below 0; what is at an end is read, and what is beyond it is refused."""
+    reader = RestrictedBoltzmann(2, binarize=None, n_iter=1, random_state=0)
+    X = np.array([[least, 1.0], [0.5, 0.25], [1.0, 0.0]])
+    assert reader.fit(X).values_.tolist() == [least, 1.0]
+    for wrong in (least - 0.125, 1.125):
+        words = f"X must be from {least} to 1 if binarize=None, found {wrong}; pass X / 255 for grey pixels of 8 bits"
+        with pytest.raises(ValueError, match=f"^{re.escape(words)}, or a threshold binarize=$"):
+            reader.transform([[wrong, 0.5]])
+
+
+def test_what_is_above_the_threshold_is_on_and_what_is_at_it_is_off():
+    density = BoltzmannDensity(binarize=0.5).fit([[0.5, 0.6], [0.4, 0.7], [0.6, 0.5]])
+    rows = density.score_samples([[0.5, 0.5], [0.0, 0.5], [0.51, 0.5], [1.0, 0.5]])
+    assert rows[0] == rows[1] != rows[2] == rows[3]
+    assert density.score([[0.5, 0.5], [1.0, 0.5]]) == pytest.approx((rows[0] + rows[3]) / 2)
