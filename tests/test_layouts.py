@@ -206,11 +206,14 @@ def drawing(artist):
         every = artist.get_markevery()
         looks = artist.get_linestyle(), artist.get_marker(), *colour(artist.get_color(), artist.get_markerfacecolor())
         looks += artist.get_fillstyle(), artist.get_solid_capstyle(), artist.get_markeredgewidth(), every
+        looks += (artist._unscaled_dash_pattern,)
         middle = known.mean(axis=0) if len(known) else ()
         return ("line", *looks), numbers(len(xy), xy[:1], xy[-1:], middle, *sizes)
     if kind == "AxesImage":
         pixels = artist.cmap(artist.norm(np.ma.masked_invalid(artist.get_array())))
-        return (kind,), numbers(artist.get_extent(), artist.get_array().shape, pixels.mean(axis=(0, 1)), pixels[0, 0])
+        rows = pixels.mean(axis=1)[:2], pixels.mean(axis=0)[:2]  # of a sheet the first lines and columns
+        about = artist.get_extent(), artist.get_array().shape, pixels.mean(axis=(0, 1)), pixels[0, 0], *rows
+        return (kind, artist.get_interpolation()), numbers(*about)
     if hasattr(artist, "get_offsets"):
         spots = np.array(artist.get_offsets(), float).reshape(-1, 2)
         paths = [path.vertices.mean(axis=0) for path in artist.get_paths()[:9]]
