@@ -51,7 +51,7 @@ def two_visible_units_are_coupled_by_what_they_listen_to(seed):
 
 @claim("08-06")
 def no_hidden_bias_does_not_help(seed):
-    """But without biases they are correlated, too"""
+    """but without biases they are correlated, too"""
     rng = np.random.default_rng(seed)
     model = bmlab.restricted(rng.normal(size=(2, 2 + seed % 3)), np.zeros(2), np.zeros(2 + seed % 3))
     return abs(bmlab.exact(model, pairs="all").covariance[0, 1]) - 1e-3
@@ -95,9 +95,9 @@ def the_closed_form_is_taken_whatever_was_asked(seed):
     return (ROUNDING - wrong if asked.info["algorithm"] == "closed form" else -1), seed
 
 
-@claim("08-27", product(range(10, 30), (40, 64, 200)))
+@claim("08-19", product(range(10, 30), (40, 64, 200)))
 def the_price_of_a_hidden_unit(h, v):
-    """Each hidden unit a little more than doubles the price, and a visible one hardly adds to it."""
+    """One hidden unit more a little more than doubles the work, and a visible one hardly adds to it."""
     hidden, visible = price(v, h + 1) / price(v, h), price(v + 1, h) / price(v, h) - 1
     return min(hidden - 2, 2.3 - hidden, 0.05 - visible), (h, v)
 
@@ -182,7 +182,7 @@ def more_chains_do_not_follow(fold, seed):
 
 @claim("08-46", FOLDS)
 def nobody_leads_on_one_schedule(fold, seed):
-    """On one falling rate, with as many chains, the three end within half a nat of each other"""
+    """At the falling rate the three end within half a nat of each other"""
     images, hidden = rivals.split(fold)[0], 8 + 2 * (seed % 3)
     start, rates = rivals.beginner(images, hidden, np.random.default_rng(seed)), np.linspace(0.05, 0, 1001)
     ways = (bmlab.exact, "previous"), (sampled(seed), "data"), (sampled(seed, n_chains=800), "previous")
