@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from overlaps import overlaps
+from selection import exhaustive
 
 import bmlab
 from bmlab.plot.labels import arrow_of
@@ -755,6 +756,7 @@ def test_a_shown_picture_has_its_words_its_size_and_that_of_its_letters(cell, ax
     assert int(width) == image.size[0] // 2 and (cell or told["height"] == image.size[1] // 2)
 
 
+@exhaustive
 def test_a_picture_may_be_enlarged_and_holds_its_names_and_128_colours(ax):
     ax.imshow(np.random.default_rng(0).random((40, 40, 3)))
     small, large = (Image.open(io.BytesIO(base64.b64decode(figures.png(ax.figure, k, Name="x")[0]))) for k in (1, 2))
@@ -781,6 +783,7 @@ class Kernel:
         return {"metadata": {"cellId": "c7"}}
 
 
+@exhaustive
 def test_dressed_axes_have_no_box_no_ticks_and_a_ground_only_if_it_is_no_white(ax):
     ax.set_facecolor("white")
     ax.minorticks_on()

@@ -18,7 +18,7 @@ import bmlab
 pytest.importorskip("anywidget")
 from IPython.utils.capture import RichOutput
 from scipy.sparse import csr_array
-from selection import one_of
+from selection import exhaustive, one_of
 from test_widgets import VIEWS
 
 from bmlab import widgets
@@ -122,7 +122,8 @@ MOST = {"ChainsView": 25, "ConditionalView": 10, "MachineView": 10, "MeanFieldVi
 MOST |= {"StatesView": 10, "UpdateView": 4, "VisitedView": 4}
 
 
-@pytest.mark.parametrize("view", one_of(MOST))
+@exhaustive
+@pytest.mark.parametrize("view", MOST)
 def test_a_view_shows_as_many_units_as_it_says(view):
     make, most = getattr(widgets, view), MOST[view]
     make(chain(most) if view != "VisitedView" else chain(most).at(5))
