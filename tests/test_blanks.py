@@ -56,7 +56,6 @@ TYPED = {  # by strict readers, and then accepted in silence
         "sum((log_p(m, 0 * np.array(z), train[part == k]).argmax(1) != labels[part == k]).sum() "
         "for k in range(4) for m, z in [learn(images, part != k)])",
     ],
-    "10_attention_and_diffusion-my_far": ["np.sqrt(((y[:, None] - places) ** 2).sum(axis=2).min(axis=0))"],
     "10_attention_and_diffusion-my_attention": ["(a := np.exp(beta * s @ patterns.T)) / a.sum() @ patterns"],
     "10_attention_and_diffusion-my_denoise": ["my_attention(points, y, 1 / sigma**2)"],
 }

@@ -28,7 +28,7 @@ function mount(model, el) {
     const total = sum(), high = scale * weights[state], y = FLOOR - scale * total - high;
     const block = make("svg:rect", { y, height: high, class: "bml-block",
       fill: colours.visited, stroke: colours.visited, "fill-opacity": 0.6 });
-    const glyph = high > 22 ? discs(n, FROM + WIDE + 22, y + high / 2, 22) : [];
+    const glyph = high > 22 ? discs(n, FROM + WIDE + 22, y + high / 2, 20) : [];
     showState(glyph, state, colours);
     blocks.append(block, ...glyph);
     seen.set(state, { from: turns - 1, block });

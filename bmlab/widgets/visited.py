@@ -67,7 +67,7 @@ class VisitedView(ModelView):
             width = SUM_LEFT + SUM_WIDTH - x
             chart.add_patch(Rectangle((x, y), width, -high, fc=to_rgba(colour, 0.6), ec=colour, linewidth=1))
             if high > LEAST_HEIGHT:
-                plot.glyph(chart, states(model.n)[state], (SUM_LEFT + SUM_WIDTH + 22, y - high / 2), size=16)
+                plot.glyph(chart, states(model.n)[state], (SUM_LEFT + SUM_WIDTH + 22, y - high / 2), size=13)
             total += weights[state]
         chart.plot([SUM_LEFT, SUM_LEFT + SUM_WIDTH], [SUM_FLOOR - SUM_HEIGHT] * 2, "--", color=plot.INK, linewidth=1.2)
         chart.plot(

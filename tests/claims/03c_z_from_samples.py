@@ -1,6 +1,6 @@
 """Claims of 03c_z_from_samples on log Z, attacked: other machines, other seeds, equal work; exactly if possible."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 from judges import couples, few, glass, golf_course, one_against_all, ring, walk
@@ -30,6 +30,16 @@ def colder_lacks_less(seed):
     """and lacks less"""
     hot, cold = (lacks(glass(10, seed, T), 2000, np.random.default_rng(seed)) for T in (4, 1))
     return hot - cold
+
+
+@claim("03-77", product(range(10), (12, 20), (0.01, 0.1, 0.3)))  # glasses, cold and warm
+def in_the_cold_few_states(seed, n, T):
+    """In the cold few states of such a machine carry $Z$, and walks soon visit them."""
+    parts = [
+        np.exp(bmlab.visited(model, rng=seed, n_sweeps=10).log_z.lower - bmlab.exact(model).log_z.value)
+        for model in (glass(n, seed, T), glass(n, seed))
+    ]
+    return min(parts[0] - 0.8, parts[0] - parts[1])
 
 
 @claim("03c-starves")  # four glasses of a size; a single one may lie below a smaller one
