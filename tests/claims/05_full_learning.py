@@ -80,9 +80,9 @@ def fresh_chains_are_not(seed):
     return -7 - score(*ended("fresh 1", "steady", seed, 0))
 
 
-@claim("05-58")
+@claim("05-58", range(1000, 1100), share=0.95)  # not if it comes to keep to one side, as one in a hundred does
 def larger_weights_forget_later(seed):
-    """A machine with larger weights needs *more* sweeps to forget its random start."""
+    """A machine with larger weights mostly needs *more* sweeps to forget its random start."""
     model = summit(table(seed, 8))
     return forgotten(model.at(1 / 1.5)) - forgotten(model), seed
 
@@ -207,16 +207,16 @@ def in_both(rows, table):
     return (rows[:, None] == table).all(axis=2).any(axis=1)
 
 
-@claim("only-visible")
+@claim("only-visible")  # over 60 draws of 70 animals
 def new_rows_are_no_better(seed):
-    """**On unseen animals without a twin maximum likelihood and pseudolikelihood are equally good,
+    """**On unseen animals without a twin maximum likelihood and pseudolikelihood are on average equally good,
     to a tenth of a nat.**"""
     return 0.1 - abs(gains(seed, PENALTY, 60)[1])
 
 
-@claim("only-visible")  # on average over draws of 70 animals
+@claim("only-visible")  # over ten draws of 70 animals
 def rows_that_were_seen_are(seed):
-    """On those with a twin maximum likelihood is ahead, at twice the penalty, too."""
+    """On those with a twin maximum likelihood is ahead on average, at twice the penalty, too."""
     return min(gains(seed, penalty, 10)[0] for penalty in (PENALTY, 0.06))
 
 

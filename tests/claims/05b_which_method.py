@@ -32,11 +32,11 @@ def it_believes_it_has_arrived(seed):
     return min(0.1 - step.mismatch, true.mismatch - 0.3)
 
 
-@claim("05-71")
+@claim("05-71", range(60), share=0.95)  # to three tenths
 def the_radius_is_near_one(seed):
-    """mean field's machine stops near 1"""
+    """mean field's machine stops near 1, as it mostly does."""
     at_rest, at_top = radius(by_mean_field(table(seed, 15)).model), radius(summit(table(seed, 15)))
-    return min(0.4 - abs(at_rest - 1), at_top - at_rest - 1)
+    return min(0.3 - abs(at_rest - 1), at_top - at_rest - 1)
 
 
 @claim("05-71")  # if the data want a small one, the loop arrives; if they want a large one, it does not

@@ -31,7 +31,7 @@ def the_blank_machine_is_the_best_of_pairs():
     """The blank machine *is* the best machine of pairs."""
 
 
-@claim("07-21")
+@claim("07-21")  # to a quarter more or less, and a tenth of it
 def three_or_more_fire_together(seed):
     """three or more fire together three times as often as in independent neurons; the pairs explain nearly
     all of it."""
@@ -39,7 +39,7 @@ def three_or_more_fire_together(seed):
     coins = ((1 + STATES * (seen @ STATES)) / 2).prod(1)
     paired = bmlab.probabilities(bmlab.maximize(blank(10), bmlab.moments(STATES, sample_weight=seen)).model)
     each, alone, pairs = (p[(STATES > 0).sum(1) >= 3].sum() for p in (seen, coins, paired))
-    return min(each / alone - 2.5, 0.1 - abs(pairs / each - 1))
+    return min(0.25 - abs(each / alone - 3), 0.1 - abs(pairs / each - 1))
 
 
 @proved(
@@ -65,9 +65,9 @@ def threes_and_fours(drawn):
     return min(threes, np.abs(log_p @ product_of_four) / 16) - none - 1e-6
 
 
-@claim("07-49")
+@claim("07-49", range(1000, 1200), share=0.95)  # by more than 0.01; at a few biases the two cross
 def the_average_of_a_curve(seed):
-    """the average of a curve is not the curve of the average, not even for the mean that B hopes to save."""
+    """the average of a curve is usually not the curve of the average, not even for the mean that B hopes to save."""
     rng = np.random.default_rng(seed)
     machine = bmlab.restricted(2 * rng.choice([-1, 1], size=(3, 1)), np.zeros(3), rng.uniform(0.3, 1.5, size=1))
     by_pattern, average = bmlab.clamped(machine, XOR), XOR.mean(0)
@@ -151,8 +151,8 @@ def ahead_by_half(seed):
 @claim("07-taught-m")
 def behind_by_a_fifth(seed):
     """taught a fifth of them, the list is."""
-    machine, votes = shifter.named(seed, 0.2)
-    return votes - machine
+    machine, votes = np.mean([shifter.named([seed, split], 0.2) for split in range(4)], axis=0)
+    return votes - machine, seed
 
 
 @claim("07-99")
