@@ -8,6 +8,7 @@ from selection import one_of
 
 import bmlab
 from bmlab.exercises import hints, shown, student_copy
+from bmlab.exercises.answers import agree
 from bmlab.exercises.hints import named_in_test, number
 from bmlab.exercises.judging import KINDS, draw, judge
 
@@ -140,13 +141,13 @@ def field(machine, s):
 
 
 SIMPLER = {  # words -> (right, wrong), of values drawn for the names of their arguments
-    "is right for T = 1, and wrong otherwise": (lambda x, T: x.sum() / T**3, lambda x, T: x.sum() * T),
-    "is right for k = 1, and wrong otherwise": (lambda x, k: x.sum() ** k, lambda x, k: x.sum() * k),
-    "is right for a = 0, and wrong otherwise": (lambda x, a: x.sum() * np.exp(a), lambda x, a: x.sum() + a),
+    "is right for T = 1, and not always otherwise": (lambda x, T: x.sum() / T**3, lambda x, T: x.sum() * T),
+    "is right for k = 1, and not always otherwise": (lambda x, k: x.sum() ** k, lambda x, k: x.sum() * k),
+    "is right for a = 0, and not always otherwise": (lambda x, a: x.sum() * np.exp(a), lambda x, a: x.sum() + a),
     "is right at T = 1": (field, lambda machine, s: s @ machine.weights + machine.biases * machine.temperature**2),
     "is right without biases": (field, lambda machine, s: field(machine, s) + machine.biases),
     "is right without weights": (field, lambda machine, s: field(machine, s) + s @ machine.weights),
-    "is right for one state, and wrong for several": (lambda s: s.sum(axis=-1) ** 3, lambda s: s.sum(axis=0) ** 3),
+    "is right for one state, and not always for several": (lambda s: s.sum(axis=-1) ** 3, lambda s: s.sum(axis=0) ** 3),
 }
 
 
@@ -157,6 +158,34 @@ def test_what_is_right_in_simpler_cases_is_told_in_which(words):
     kinds = {"k": lambda rng, n: int(rng.integers(2, 5)), "a": lambda rng, n: float(rng.normal()), **KINDS}
     tried = [[kinds[name](rng, 3) for name in right.__code__.co_varnames] for _ in range(6)]
     assert hints.by_simpler(wrong, right, tried, 0).startswith(words)
+
+
+def recalled(often):
+    """A function that puts what was seen back after each round, or at the end alone."""
+
+    def recall(x, beta, rounds):
+        s = x
+        for k in range(rounds):
+            s = np.tanh(beta * s + 1) + x * (often or k == rounds - 1)
+        return s
+
+    return recall
+
+
+def test_of_two_simple_cases_the_one_is_named_that_all_right_answers_have():
+    """For one round it is right at any beta, and for beta = 0 in any round: neither is the only one."""
+    rng = np.random.default_rng(8)
+    tried = [[rng.normal(size=3), float(rng.uniform(0.3, 2)), rounds] for rounds in (1, 1, 2, 3, 2, 3)]
+    said = hints.by_simpler(recalled(False), recalled(True), tried, 0)
+    assert said == "is right for rounds = 1, and not always otherwise"
+    assert not agree(recalled(False), recalled(True), tried)
+    for k, simple in ((1, 0.0), (2, 1)):
+        assert agree(recalled(False), recalled(True), [[*one[:k], simple, *one[k + 1 :]] for one in tried])
+
+
+def test_halfway_to_one_is_told_as_that():
+    (wanted,) = some(3, 40)
+    assert hints.by_ratio((wanted + 1) / 2, wanted) == "is halfway between what it should be and 1"
 
 
 @pytest.mark.parametrize(("factor", "is_whole"), [(1.0, True), (1 + 1e-7, False)])

@@ -24,7 +24,20 @@ from ..checking.arrays import first_largest
 from ..estimate import Bounded
 from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine
-from .answers import DIGITS, READ_ONLY, STOPS, WrongKind, agree, close, equal, in_shape, labels_of, parts, returned
+from .answers import (
+    DIGITS,
+    READ_ONLY,
+    STOPS,
+    WrongKind,
+    agree,
+    close,
+    equal,
+    in_shape,
+    labels_of,
+    parts,
+    returned,
+    same_bits,
+)
 from .edits import edited
 from .shown import case, number, short, size
 
@@ -255,7 +268,7 @@ INSTEAD = {
     lambda x: 1 / np.where(x, x, np.nan): "is one over what it should be",
     lambda x: x / (1 - np.where(x == 1, np.nan, x)): "is the odds, p / (1 - p), where p is asked for",
     lambda x: 2 * x - 1: "is twice what it should be, minus 1",
-    lambda x: (1 + x) / 2: "is half of what it should be and 1",
+    lambda x: (1 + x) / 2: "is halfway between what it should be and 1",
     lambda x: np.minimum(x, 1): "is never above 1, and should be",
     np.round: "is rounded to a whole number",
     lambda x: np.round(x, 1): "is rounded to one digit behind the point",
@@ -528,26 +541,31 @@ def start_of(given, which):
 
 
 def by_simpler(mine, right, tried, which):
-    """Words for an answer that is right in simpler cases: of one state, at T = 1, without biases, ..."""
+    """Words for an answer that is right in simpler cases: of one state, at T = 1, without biases, ...
+
+    Of several such the first is named that all right answers of those tried have, if there is one.
+    """
+    named = {}  # words -> whether every case that is not simple in this way is wrong
     for k, (name, given) in enumerate(arguments(right, tried)):
         for words, change in SIMPLER.get(type(given[0]), {}).items():
             simpler = list(changed(tried, [k], change))
             if is_informative(right, simpler, which) and agree(mine, right, simpler):
-                return f"is right {words.format(name)}"
+                others = [one for one, other in zip(tried, simpler, strict=True) if not same_bits(one, other)]
+                named[f"is right {words.format(name)}"] = not any(agree(mine, right, [one]) for one in others)
     single = single_states(tried)
-    if single and is_informative(right, single, which) and agree(mine, right, single):
-        return "is right for one state, and wrong for several at once"
-    return ""
+    if not named and single and is_informative(right, single, which) and agree(mine, right, single):
+        return "is right for one state, and not always for several at once"
+    return max(named, key=named.__getitem__, default="")
 
 
 SIMPLER = {
     BoltzmannMachine: {
-        "at T = 1, and wrong otherwise": scaled(temperature=0),
-        "without biases, and wrong with them": scaled(biases=0),
-        "without weights, and wrong with them": scaled(weights=0),
+        "at T = 1, and not always otherwise": scaled(temperature=0),
+        "without biases, and not always with them": scaled(biases=0),
+        "without weights, and not always with them": scaled(weights=0),
     },
-    float: {f"for {{}} = {value:g}, and wrong otherwise": lambda _, value=value: value for value in (1.0, 0.0)},
-    int: {"for {} = 1, and wrong otherwise": lambda _: 1},
+    float: {f"for {{}} = {value:g}, and not always otherwise": lambda _, value=value: value for value in (1.0, 0.0)},
+    int: {"for {} = 1, and not always otherwise": lambda _: 1},
 }
 
 
