@@ -307,6 +307,40 @@ OWN = {  # a student's own: other numbers may be as right
 }
 
 
+def signs_of(text):
+    """A text of plus and minus as numbers."""
+    return [1 if sign == "+" else -1 for sign in text]
+
+
+MINUS = "\N{MINUS SIGN}"
+TEXTS = {  # notebook -> exercise -> a name of which it asks, and its right text as others type it
+    "00_start": {
+        "made_up": ("made_up", list, lambda x: x.replace("-", MINUS), repr, ", ".join, " {} ".format, signs_of)
+    },
+    "03_gibbs_sampling": {
+        "my_tosses": ("my_tosses", list, lambda x: x.replace("-", MINUS), repr, ", ".join, " {} ".format, signs_of),
+        "cheat": ("cheat", list, str.lower, " {} ".format),
+    },
+    "04b_can_it_be_proved": {"by_cases": ("question", str.title, str.upper, " {} ".format, lambda x: [x])},
+    "05b_which_method": {
+        "nearer": ("in_vain", str.lower, str.upper, " {} ".format),
+        "my_probability": ("rarest", str.title, str.upper, " {} ".format),
+    },
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_name_or_signs_are_right_in_capitals_with_blanks_and_as_a_list(name, copy):
+    cells = answer_cells(nbformat.read(BY_NAME[name], 4))
+    for exercise, (asked, *ways) in TEXTS[name].items():
+        answer, test = cells[exercise]
+        exec(MARKS.sub("", answer.source), here := dict(namespace(name)))
+        given = {one: here[one] for one in asked_by(test, name)}
+        for way in ways:
+            typed = way(given[asked])
+            assert copy("", test, given | {asked: typed}).startswith("✓ done."), (exercise, typed)
+
+
 @pytest.mark.parametrize("name", one_of(GRADED))
 def test_usual_slips_get_a_sentence_and_right_answers_the_tick_in_any_style(name, copy):
     made, tried = namespace(name), 0

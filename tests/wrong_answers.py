@@ -40,7 +40,7 @@ SLIPS = {
             ("diary[a] * fall", "diary[c] * fall", "go on from there"),
             ("...\nT_diary = -T_diary", "are above 0"),
             ("...\nmade_up = 'Ada'", "one of the four lines"),
-            ("...\nmade_up = 1", "one of the four lines"),
+            ("...\nmade_up = 1", "put it between quotes"),
         ],
         "my_group": [
             ("my_group = bmlab.toy()", "four friends"),
@@ -256,7 +256,7 @@ SLIPS = {
             ),
             ('question = "toothed"', 'question = "hair"', "at most 0.326"),
             ('question = "toothed"', 'question = "aquatic"', "at most 0.403"),
-            ('question = "toothed"', 'question = "milk"', "question is milk, but should be one of"),
+            ('question = "toothed"', 'question = "milk"', "milk is none of"),
         ],
     },
     "07_hidden_units": {
