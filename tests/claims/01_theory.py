@@ -113,7 +113,7 @@ def patterns_one_by_one(seed):
 
 @claim("01-53")  # three visible units, without and with a hidden one; some are not correlated, and rest
 def hebb_alone_never_stops(seed):
-    """Hebb alone would never stop: each correlation but 0 would move its weight for ever."""
+    """Hebb alone would never stop: any correlation that is not 0 would move its weight for ever."""
     rng, n = np.random.default_rng(seed), 3 + seed % 2
     seen = np.full(8, 1 / 8) * (1 + np.prod(bmlab.states(3)[:, :2], axis=1) / 2) if seed % 4 == 0 else data_of(rng, 3)
     phi, rows, passed = features(n), starts(n, seed, 0.5), []
