@@ -106,7 +106,7 @@ def excess(machine, log_z):
 
 @claim("02-60", range(14))  # tables, a chain of 1000 units, two layers, from T = 0.001 to 1000
 def right_to_rounding(seed):
-    """So its $\\log Z$ is right to rounding."""
+    """Its $\\log Z$ is right to rounding."""
     rng, T = np.random.default_rng(seed), 10.0 ** (seed % 7 - 3)
 
     def longer(*parts):
