@@ -64,7 +64,7 @@ def clamped_to_nothing_is_free():
 
 @claim("06-12")
 def empty_rows_are_penalty(seed):
-    """Empty rows shrink the slope of $L$ but not the penalty: drop them."""
+    """Empty rows shrink the slope of $L$ but not the penalty: drop them if they are many."""
     rng = np.random.default_rng(seed)
     rows = bmlab.sample(bmlab.sherrington_kirkpatrick(5, rng=rng), 30 + seed, rng=rng)
     rows = np.where(rng.random(rows.shape) < 0.1, np.nan, rows)
@@ -76,10 +76,10 @@ def empty_rows_are_penalty(seed):
     return min(1e-4 - np.abs(empty - four).max(), np.abs(empty - plain).max() - 0.01)
 
 
-@claim("06-17")  # four fifths of it, at least, are left if the direct weight is taken away
+@claim("06-17")
 def a_correlation_without_a_weight(seed):
-    """tied to the same third ones, such as aid to El Salvador, and these carry at least four fifths of the
-    correlation."""
+    """tied to the same third ones, such as aid to El Salvador: set the direct weight to 0, and at least four fifths of
+    the machine's correlation are left."""
     table, _, model = again(seed)
     both = ~np.isnan(table[:, [FREEZE, CONTRAS]]).any(axis=1)
     correlation = np.corrcoef(table[both][:, [FREEZE, CONTRAS]].T)[0, 1]
