@@ -40,7 +40,7 @@ SLIPS = {
             ("diary[a] * fall", "diary[c] * fall", "go on from there"),
             ("...\nT_diary = -T_diary", "are above 0"),
             ("...\nmade_up = 'Ada'", "one of the four lines"),
-            ("...\nmade_up = 1", "put it between quotes"),
+            ("...\nmade_up = 1", "one of the four lines"),
         ],
         "my_group": [
             ("my_group = bmlab.toy()", "four friends"),
