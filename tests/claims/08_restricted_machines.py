@@ -167,10 +167,12 @@ def nats(fold, seed, name, n_chains=None):
     return late[-1], np.mean(late)
 
 
-@claim("08-41", FOLDS)
+@claim("08-41", product(range(5), (*range(4), *range(1000, 1004))), share=0.9)
 def cd_is_highest_at_a_constant_rate(fold, seed):
-    """**B**: at the constant rate about $-18.06$ for CD-1, $-18.35$ for exact, $-22.19$ for PCD."""
-    return nats(fold, seed, "CD-1")[0] - max(nats(fold, seed, *way)[0] for way in (("exact",), ("PCD", 800)))
+    """**B**: at the constant rate about $-18.06$ for CD-1, $-18.35$ for exact, $-22.19$ for PCD, and mostly in this
+    order on other splits."""
+    cd, exact, pcd = (nats(fold, seed, *way)[0] for way in (("CD-1",), ("exact",), ("PCD", 800)))
+    return min(cd - exact, exact - pcd)
 
 
 @claim("08-41", FOLDS)
