@@ -76,3 +76,19 @@ def test_each_sentence_is_met_by_an_error_of_this_numpy():
 
 def test_another_error_keeps_its_own_words():
     assert in_plain_words(KeyError("Ann")) == "KeyError: 'Ann'" and in_plain_words(ValueError()) == "ValueError"
+
+
+class Loud(str):
+    def casefold(self):
+        raise RuntimeError("this is a student's code")
+
+
+@pytest.mark.parametrize("name", [5, None, Loud("walk"), "walk"])
+@pytest.mark.parametrize("known", [5, None, Loud("walks"), "walks"])
+def test_an_unknown_name_of_any_kind_is_told_beside_known_ones_of_any_kind(name, known):
+    """Whoever raises the error chooses its name, and whoever writes into globals() those that are known."""
+    place = {known: 1, "name": name}
+    with pytest.raises(NameError) as caught:
+        exec("raise NameError('it is not there', name=name)", place)
+    is_told = type(name) is type(known) is str
+    assert in_plain_words(caught.value) == "NameError: it is not there" + "; walks is" * is_told

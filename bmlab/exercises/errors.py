@@ -106,9 +106,11 @@ def in_plain_words(error: BaseException) -> str:
 
 def name_like(error: NameError) -> str:
     """Return the name that is most like an unknown one and known in its place, "" if none is like it."""
-    frames, asked = [frame for frame, _ in walk_tb(error.__traceback__)], (error.name or "").casefold()
-    for names in (frames[-1].f_locals, frames[-1].f_globals) if frames else ():
-        known = {one.casefold(): one for one in names}
-        if like := get_close_matches(asked, known, 1, 0.8):
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    if type(error.name) is not str or not frames:
+        return ""
+    for names in frames[-1].f_locals, frames[-1].f_globals:
+        known = {one.casefold(): one for one in names if type(one) is str}
+        if like := get_close_matches(error.name.casefold(), known, 1, 0.8):
             return known[like[0]]
     return ""
