@@ -302,6 +302,7 @@ OWN = {  # a student's own: other numbers may be as right
     "my_gain",
     "my_group",
     "my_image",
+    "my_machine",
     "my_trap",
     "order",
 }
@@ -322,10 +323,7 @@ TEXTS = {  # notebook -> exercise -> a name of which it asks, and its right text
         "cheat": ("cheat", list, str.lower, " {} ".format),
     },
     "04b_can_it_be_proved": {"by_cases": ("question", str.title, str.upper, " {} ".format, lambda x: [x])},
-    "05b_which_method": {
-        "nearer": ("in_vain", str.lower, str.upper, " {} ".format),
-        "my_probability": ("rarest", str.title, str.upper, " {} ".format),
-    },
+    "05b_which_method": {"my_probability": ("rarest", str.title, str.upper, " {} ".format)},
 }
 
 

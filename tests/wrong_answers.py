@@ -394,6 +394,18 @@ SLIPS = {
         ],
     },
     "05_full_learning": {
+        "my_bias": [
+            (".matrix_power(sweep_matrix(model), k)", ".matrix_power(sweep_matrix(model), k + 1)", "no sweep"),
+            ("np.linalg.matrix_power(sweep_matrix(model), k)", "sweep_matrix(model)", "no sweep"),
+            (".max()", ".mean()", "the largest"),
+            ("np.abs(corr - bmlab.exact(model).corr)", "(corr - bmlab.exact(model).corr)", "the largest |error|"),
+            ("np.abs(corr - bmlab.exact(model).corr)", "np.abs(corr)", "forgets all"),
+            (
+                "start @ np.linalg.matrix_power(sweep_matrix(model), k)",
+                "np.linalg.matrix_power(sweep_matrix(model), k) @ start",
+                "forgets all",
+            ),
+        ],
         "my_pl_gradient": [
             ("surprise.T @ data + data.T @ surprise", "surprise.T @ data", "half the slope"),
             ("data - np.tanh", "-data + np.tanh", "yours is -1.6"),
@@ -419,23 +431,23 @@ SLIPS = {
         ],
     },
     "05b_which_method": {
-        "nearer": [
-            ("my_radius(machine)", "np.abs(np.linalg.eigvalsh(machine.weights)).max()", "over T"),
-            ("my_radius(machine)", "np.linalg.eigvalsh(machine.weights)[-1] / machine.temperature", "the largest SIZE"),
-            ("my_radius(machine)", "np.abs(machine.weights).max() / machine.temperature", "the largest SIZE"),
-            ("...\nradii = [round(radius, 1) for radius in radii]", "to two digits"),
-            ("my_radius(machine)", "my_radius(machine) * machine.temperature", "to two digits"),
-            ("...\nradii = radii[1:]", "three radii"),
-            ("...\nradii = my_radius", "a list is asked for"),
-            ("...\nnearer[1] = 'CD-1'", "the words are"),
-            ("...\nnearer = ['mean_field' if radius < 0.3 else 'gibbs' for radius in radii]", "whatever the advice"),
-            ("< moments_off", "> moments_off", "whatever the advice"),
+        "my_machine": [
+            ("np.eye(20) - 1", "1 - np.eye(20)", "a second valley"),
+            ("0.12", "0.1", "above 2"),
+            ("...\nmy_machine = my_machine.at(2)", "above 2"),
+            ("np.zeros(20)", "np.ones(20)", "all biases 0"),
+            ("my_machine = bmlab.BoltzmannMachine(0.8 * (np.eye(4) - 1), np.zeros(4))", "20 units"),
             (
-                "...\ni, j = (k for k in range(3) if not 1 < heat[k] < 5)\nnearer[i], nearer[j] = nearer[j], nearer[i]",
-                "the order is Ann",
+                "...\nW = 2 * bmlab.sherrington_kirkpatrick(20, rng=1).weights\n"
+                "my_machine = bmlab.BoltzmannMachine(W, np.zeros(20))",
+                "a second valley",
             ),
-            ("...\nin_vain = nearer[1]", "one of the three names"),
-            ("...\nin_vain = ('Ann', 'Ben', 'Eve')[heat.index(min(heat))]", "a radius above 0.3"),
+            (
+                "...\nW = np.zeros((20, 20))\nW[:4, :4] = 0.7 * (np.eye(4) - 1)\n"
+                "my_machine = bmlab.BoltzmannMachine(W, np.zeros(20))",
+                "no unit may depend",
+            ),
+            ("...\nmy_machine = my_machine.weights", "a machine"),
         ],
         "my_probability": [
             ("| np.isnan(animal)", "", "all agree"),
