@@ -66,7 +66,7 @@ class ConditionalView(BeliefView):
             low = len(layers[0])
             held[:low] = np.random.default_rng(seed).choice([-1, 1], low)
             names = [f"visible {i}" if i < low else f"hidden {i - low}" for i in range(n)]
-            sent = rows(layers) | {"headline": "Hold one row, and the other is decided all at once"}
+            sent = rows(layers) | {"headline": "Hold one row, and the other is drawn all at once"}
         else:
             held[first_largest(np.abs(model.dense_weights).sum(axis=0))] = 1
             names = [f"unit {i}" for i in range(n)]
