@@ -497,25 +497,35 @@ SLIPS = {
             ("(w - u)", "(w + u)", "they should differ"),
             ("np.cosh((w + u) / T) / np.cosh((w - u) / T)", "np.cosh(w + u)", "couples nothing"),
         ],
-        "my_layers_ais": [
-            (" + m * np.log(2)", "", "4 log 2"),
-            ("logaddexp(b, -b)", "logaddexp(b * model.temperature, -b * model.temperature)", "8 log(2 cosh(b/T))"),
-            ("log_w.max() + np.log(w.mean())", "log_w.mean()", "w is averaged"),
-            (" / np.sqrt(chains)", "", "over sqrt(chains)"),
-            ("w.std() / w.mean()", "log_w.std()", "not 1.1"),
+        "my_cd": [
+            ("model.weights + rate", "model.weights - rate", "model.biases + rate", "model.biases - rate", "downhill"),
+            ("rate / model.temperature", "rate", "T = 2: b is -0.263"),
             (
-                """
-def my_layers_ais(model, v, steps, chains, rng):
-    found = bmlab.ais(model, n_temperatures=steps + 1, n_chains=chains, rng=rng)
-    return found.log_z.value, found.log_z.stderr
-""",
-                "of v alone, new - old: std(w) / mean(w) is 2.06, not 0.9",
+                "rows = my",
+                "new = my",
+                "(model, rows)",
+                "(model, new)",
+                "n:], rows",
+                "n:], chains",
+                "no unit has turned",
             ),
-            ("np.exp(-2 * b)", "np.exp(-2 * b * model.temperature)", "b/T draws s"),
-            ("bmlab.sweep(turned(at(new), v), s, rng.random(s.shape))[:, m:]", "s[:, m:]", "moves at the new beta"),
-            ("log_w += log", "log_w -= log", "of v alone, new - old"),
-            ("turned(at(new)", "turned(at(old)", "moves at the new beta"),
-            ("turned(at(new), v), s, rng", "at(new), np.roll(s, v, axis=1), rng", "[:, m:]", "[:, :v]", "h first"),
+            ("bmlab.clamped(model, rows)", "bmlab.exact(model, pairs='all')", "T = 1: b is -0.227 ± 0.000"),
+            (
+                "turned(model, n), s, rng.random(s.shape), m)[:, m:]",
+                "model, s[:, ::-1], rng.random(s.shape), n)[:, :n]",
+                "T = 1: a new row is 0.936",
+            ),
+            ("rng.random(s.shape)", "rng.random(model.n)", "T = 1: W is 0.459 ± 0.041"),
+            ("model.biases + rate * (clamped.mean - free.mean)", "model.biases", "T = 1: b is -0.704"),
+            (
+                "rows = my_layers_sweep(turned(model, n), s, rng.random(s.shape), m)[:, m:]",
+                "s = my_layers_sweep(turned(model, n), s, rng.random(s.shape), m)\n    rows = s[:, m:]",
+                "free.corr)",
+                "np.roll(s.T @ s / len(s), n, (0, 1)))",
+                "T = 1: W is 0.302",
+            ),
+            ("n:], rows", "n:], rows[0]", "yours: [(3, 2), (3,), (2,), (3,)]"),
+            ("n:], rows", "n:], np.tanh(rows)", "each unit is -1 or +1"),
         ],
     },
     "06_your_own_data": {

@@ -137,12 +137,6 @@ def sampled(sweeps=1, seed=0, n_chains=None):
     return partial(bmlab.gibbs, rng=rng, n_chains=n_chains, burn_in=sweeps - 1, n_sweeps=1)
 
 
-def climb(model, data, infer, free_start, rates, penalty=0.0):
-    """Teach a machine the weights that it has, one rate a step; return every twentieth machine, the first included."""
-    options = {"rate": rates, "free_start": free_start, "couplings": model.weights != 0, "penalty": penalty}
-    return [step.model for k, step in enumerate(learning_steps(model, data, infer, **options)) if k % 20 == 0]
-
-
 def raced(way, fold, steps=1000):
     """Climb by one free phase, on the clock, and judge where it ends: one row of the race."""
     (chains, begin), rng, images = WAYS[way], np.random.default_rng(fold), split(fold)
@@ -151,9 +145,10 @@ def raced(way, fold, steps=1000):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bmlab.NotConverged)
         began, rates = process_time(), np.linspace(0.05, 0, steps + 1)
-        last = climb(start, images[0], sample if chains else bmlab.exact, begin, rates)[-1]
+        way_there = {"rate": rates, "free_start": begin, "couplings": start.weights != 0}
+        *_, last = learning_steps(start, images[0], sample if chains else bmlab.exact, **way_there)
         seconds = process_time() - began
-    taught_nats, unseen, _ = judged(last, *images, rng)
+    taught_nats, unseen, _ = judged(last.model, *images, rng)
     return way, chains, steps, fold, f"{seconds:.1f}", f"{taught_nats:.2f}", f"{unseen:.2f}"
 
 
