@@ -270,8 +270,10 @@ def test_the_course_of_a_climb_shows_data_dreams_and_weights_of_its_last_step(rn
 
 
 def test_dreams_are_drawn_with_the_weights_of_the_most_coupled_pixel(rng):
-    weights = machine(rng, 9).weights
-    patterns, dreams = rng.choice([-1.0, 1], (3, 9)), rng.choice([-1.0, 1], (5, 9))
+    weights = machine(rng, 9).weights.copy()
+    patterns, dreams = rng.choice([-1.0, 1], (3, 9)), rng.choice([-1.0, 1], (7, 9))
+    dreams[[1, 6]] = patterns[[2, 0]]
+    weights[0, 1:3] = weights[1:3, 0] = 0.01, -0.02
     figure = pictures.dreamt("It dreams.", patterns, weights, dreams, (3, 3))
     web = next(ax for ax in figure.axes if len(ax.patches) == 9)
     one = abs(weights).sum(axis=0).argmax()
@@ -279,13 +281,17 @@ def test_dreams_are_drawn_with_the_weights_of_the_most_coupled_pixel(rng):
     cells = np.argwhere(np.ones((3, 3)))[:, ::-1] + 0.5
     assert np.allclose(spots, [0, 34] + cells * 290 / 3)
     assert [to_hex(disc.get_facecolor()).upper() == plot.PLUS for disc in web.patches] == (dreams[0] > 0).tolist()
-    strong = [k for k in range(9) if abs(weights[one, k]) > pictures.WEAKEST]
-    for k, line in zip(strong, web.lines, strict=True):
+    others = [k for k in range(9) if k != one]
+    for k, line in zip(others, web.lines, strict=True):
         assert np.allclose(line.get_xydata(), spots[[one, k]])
         assert line.get_linewidth() == pytest.approx(min(6, 0.4 + 6 * abs(weights[one, k])))
-        assert colour(line) == (plot.TOGETHER if weights[one, k] > 0 else plot.APART)
+        signed = plot.TOGETHER if weights[one, k] > 0 else plot.APART
+        assert colour(line) == (signed if abs(weights[one, k]) > pictures.WEAKEST else plot.FAINT[:7])
     sheets = [ax.images[0].get_array() for ax in figure.axes if ax.images]
-    assert [(sheet.shape[1] + 1) // 4 for sheet in sheets] == [1, 5]  # patterns below each other, dreams in a row
+    assert [(sheet.shape[1] + 1) // 4 for sheet in sheets] == [1, 6]  # patterns below each other, dreams in rows
+    framed = [k for k, dream in enumerate(dreams) if (dream == patterns).all(axis=1).any()]
+    frames = [patch.get_xy() for ax in figure.axes if ax.images for patch in ax.patches]
+    assert {1, 6} <= {*framed} and frames == [(k % 6 * 4 - 0.5, k // 6 * 4 - 0.5) for k in framed]
     assert np.array_equal(np.asarray(sheets[0])[:3, :3].ravel(), patterns[0])
     assert np.array_equal(np.asarray(sheets[1])[:3, :3].ravel(), dreams[0])
 

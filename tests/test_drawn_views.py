@@ -253,6 +253,8 @@ def test_discs_are_filled_to_the_exact_conditional_probabilities(drawn, model):
     texts = words(ax)
     assert all(f"{p:.2f}" in texts for p, sign in zip(expected, held, strict=True) if not sign)
     assert np.allclose(*widths(ax, model, middles))
+    pairs = np.argwhere(np.tril(model.dense_weights))  # the lines of what is held in full, the others faint
+    assert [line.get_alpha() == 1 for line in ax.lines[: len(pairs)]] == (held[pairs] != 0).any(axis=1).tolist()
 
 
 @pytest.mark.parametrize("seed", SEEDS)

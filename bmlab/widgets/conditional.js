@@ -21,8 +21,12 @@ function mount(model, el) {
     p.forEach((chance, i) => drawing.show(i, chance, fixed[i] ? signed(fixed[i], 0, "+") : share(chance), {
       kind: fixed[i] ? "bml-fixed" : "",
       says: fixed[i] ? `held at ${signed(fixed[i], 0, "+")}; press to change` :
-        `+1 with probability ${share(chance)}, ${share(before[i])} where nothing is held; press to hold it`,
+        `+1 with probability ${share(chance)}, ${share(before[i])} when all are free; press to hold it`,
     }));
+    drawing.lines.forEach((line, pair) => {  // those of held units in full
+      const full = !fixed.some(Boolean) || pair.split(" ").some((i) => fixed[i]);
+      line.setAttribute("stroke-opacity", full ? 1 : 0.25);
+    });
     story.textContent = low ? layered(p) : followed(p);
   };
   // Who is moved most by what is held
@@ -62,7 +66,7 @@ function mount(model, el) {
   root.append(make("div", { class: "bml-buttons" },
     ...(low ? [run.control, button("Step", () => { run.toggle(false); draw(); })] : []), free));
   root.append(note([colourOf(model, "gibbs"), "●", "as blue as it is likely to be +1"],
-    ["var(--ink)", "◀", "where nothing is held"], "Press a unit: held at +1, at −1, free."));
+    ["var(--ink)", "◀", "its level when all are free"], "Press a unit: held at +1, at −1, free."));
   show();
   return run.stop;
 }

@@ -8,7 +8,7 @@ function mount(model, el) {
   const rule = { shown: 1, dreamt: 1, signs: false, T: 1 };
   const begun = () => learner(n, next, { rate: 0.02 });
   const { probe, now } = seen(colours);
-  let mind = begun(), due = 0, oldest = 0, tones = {};
+  let mind = begun(), due = 0, oldest = 0, tones = {}, framed = [];
 
   // A stroke gives each pixel that it crosses what after() makes of its first one.
   const brushed = (values, after, changed, options) => {
@@ -92,9 +92,10 @@ function mount(model, el) {
 
   // All of its dreams
   const wall = wallOf(mind.dreams.length, [H, W], 6, `${mind.dreams.length} dreams of the machine, that begin in noise`);
-  const hang = (part) => wall.hang(mind.dreams, tones, part);
+  const same = (s, p) => s.every((x, i) => x === p[i]);
+  const hang = (part) => wall.hang(mind.dreams, tones, part, { framed });
   const describe = () => {  // for who does not see them
-    const equal = patterns.map((p) => mind.dreams.filter((s) => s.every((x, i) => x === p[i])).length);
+    const equal = patterns.map((p) => mind.dreams.filter((s) => same(s, p)).length);
     const found = equal.map((count, k) => `${count} are pattern ${k + 1}`).join(", ");
     wall.canvas.setAttribute("aria-label", `${mind.dreams.length} dreams of the machine: ${found || "nothing is shown"}`);
   };
@@ -144,6 +145,7 @@ function mount(model, el) {
       mind.dream(rule.T, held);
     } else if (rule.shown || rule.dreamt) mind.step(patterns, rule);
     else mind.dream(rule.T);
+    framed = mind.dreams.map((s) => patterns.some((p) => same(s, p)));
     gap.textContent = holding() ? "–" : mind.mismatch.toFixed(2);
     share.style.width = `${holding() ? 0 : 50 * mind.mismatch}%`;
     web.paint();
@@ -167,8 +169,9 @@ function mount(model, el) {
     column("shown", "It is shown", shelf, paper.canvas, paper.spoken,
       make("div", { class: "bml-buttons" }, keep, eraser)),
     column("weights", "Weights of the cell you point at", web.canvas, web.spoken,
-      make("div", { class: "bml-buttons" }, note([colours.together, "━", "together"], [colours.apart, "━", "apart"]), free)),
-    column("dreams", "It dreams", wall.canvas, make("p", { class: "bml-note" }, gap, " largest gap, shown − dreamt"),
+      make("div", { class: "bml-buttons" }, note([colours.together, "━", "together"], [colours.apart, "━", "apart"],
+        ["var(--soft)", "━", "near 0"]), free)),
+    column("dreams", "It dreams (framed: a pattern)", wall.canvas, make("p", { class: "bml-note" }, gap, " largest gap, shown − dreamt"),
       make("p", { class: "bml-note bml-scale" }, "0: none", make("span", { class: "bml-lane" }, share), "2: opposite"))));
   const run = player(root, step), twoDigits = (v) => v.toFixed(2);
   const heat = slider("heat", { min: 0.2, max: 3, step: 0.05, value: 1, show: twoDigits }, (v) => { rule.T = v; });

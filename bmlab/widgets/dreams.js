@@ -12,13 +12,14 @@ function seen(colours) {
   return { probe, now };
 }
 
-// Patterns of H by W cells side by side; a cell goes from colour to colour in some frames.
+// Patterns of H by W cells side by side, with a rim for frames; a cell goes from colour to colour in some frames.
 function wallOf(count, [H, W], across, label) {
-  const CELL = 10, shades = Array.from({ length: count }, () => new Float64Array(H * W).fill(0.5));
-  const canvas = make("canvas", { class: "bml-wall", role: "img", width: CELL * (across * (W + 1) - 1),
-    height: CELL * (Math.ceil(count / across) * (H + 1) - 1), "aria-label": label }), sheet = canvas.getContext("2d");
-  const hang = (patterns, tones, part, ringed = []) => {
-    sheet.clearRect(0, 0, canvas.width, canvas.height);
+  const CELL = 10, RIM = 4, shades = Array.from({ length: count }, () => new Float64Array(H * W).fill(0.5));
+  const canvas = make("canvas", { class: "bml-wall", role: "img", width: CELL * (across * (W + 1) - 1) + 2 * RIM,
+    height: CELL * (Math.ceil(count / across) * (H + 1) - 1) + 2 * RIM, "aria-label": label }), sheet = canvas.getContext("2d");
+  sheet.translate(RIM, RIM);
+  const hang = (patterns, tones, part, { ringed = [], framed = [] } = {}) => {
+    sheet.clearRect(-RIM, -RIM, canvas.width, canvas.height);
     shades.forEach((shade, k) => {
       const x = CELL * (k % across) * (W + 1), y = CELL * Math.floor(k / across) * (H + 1);
       const put = (how, i, by) => sheet[how](x + i % W * CELL + by, y + Math.floor(i / W) * CELL + by,
@@ -32,22 +33,24 @@ function wallOf(count, [H, W], across, label) {
       }
       [sheet.globalAlpha, sheet.strokeStyle, sheet.lineWidth] = [1, tones.together, 3];
       for (const i of ringed) put("strokeRect", i, 1);
+      [sheet.strokeStyle, sheet.lineWidth] = [tones.ink, RIM];
+      if (framed[k]) sheet.strokeRect(x - RIM / 2, y - RIM / 2, W * CELL + RIM, H * CELL + RIM);
     });
   };
   return { canvas, hang };
 }
 
 // Units as discs, and lines between two of them that are as thick as their weight: lines are [i, j, weight], and
-// dashed where they push apart.
+// dashed where they push apart; near 0 they are thin and grey.
 function network(canvas, [H, W], cell, lines, state, tones, held = [], looked = -1) {
   const middle = (i) => [(i % W + 0.5) * cell, (Math.floor(i / W) + 0.5) * cell];
   canvas.clearRect(0, 0, W * cell, H * cell);
   for (const [i, j, weight] of lines) {
     const strong = Math.abs(weight);
-    if (strong < 0.06) continue;
-    canvas.globalAlpha = Math.min(0.9, 0.1 + 2.2 * strong);
-    [canvas.strokeStyle, canvas.lineWidth] = [weight > 0 ? tones.together : tones.apart, Math.min(8, 0.2 + 5 * strong)];
-    canvas.setLineDash(weight > 0 ? [] : [9, 5]);
+    const colour = strong < 0.06 ? tones.ink : weight > 0 ? tones.together : tones.apart;
+    canvas.globalAlpha = strong < 0.06 ? 0.3 : Math.min(0.9, 0.1 + 2.2 * strong);
+    [canvas.strokeStyle, canvas.lineWidth] = [colour, strong < 0.06 ? 1 : Math.min(8, 0.2 + 5 * strong)];
+    canvas.setLineDash(strong < 0.06 || weight > 0 ? [] : [9, 5]);
     canvas.beginPath();
     canvas.moveTo(...middle(i));
     canvas.lineTo(...middle(j));

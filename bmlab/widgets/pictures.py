@@ -33,7 +33,7 @@ VIEW_COLOURS = {
     "hatched": HATCHED,
 }
 NAMED = 6  # units up to which a matrix of pairs has names beside its rows and columns
-WEAKEST = 0.06  # a weight that is drawn between pixels, as in dreams.js
+WEAKEST = 0.06  # a weight that is drawn between pixels in its colour, as in dreams.js
 
 
 class Easel:
@@ -304,23 +304,32 @@ def pairs(ax: Axes, matrix: np.ndarray, names: list[str], largest: float) -> Non
 def dreamt(headline: str, patterns: np.ndarray, weights: np.ndarray, dreams: np.ndarray, shape: tuple) -> Figure:
     """Draw patterns, the weights learnt from them between one pixel and all others, and dreams."""
     controls = ["Run", "Teach", "Unlearn", "Start again", "Show it this"]
-    figure, (shown, web, wall) = page(headline, controls, *[(s, 330) for s in (150, 320, 320)])
-    for ax, title in ((shown, "It is shown"), (web, "The weights of one cell"), (wall, "It dreams")):
+    hint = "Framed: one of the patterns. Thin and grey: a weight near 0."
+    figure, (shown, web, wall) = page(headline, controls, *[(s, 330) for s in (150, 320, 320)], hint=hint)
+    for ax, title in ((shown, "It is shown"), (web, "Weights of one cell"), (wall, "It dreams")):
         ax.text(0, 14, title, fontsize=10, fontweight="bold", va="center_baseline")
 
     def sheet(ax, rows, wide, columns):
-        plot.images(rows, inside(ax, 0, 34, wide, 290), shape, columns=columns).set_anchor("NW")
+        drawn = plot.images(rows, inside(ax, 0, 34, wide, 290), shape, columns=columns)
+        drawn.set_anchor("NW")
+        return drawn
 
     sheet(shown, patterns[:6], 150, 1 if len(patterns) < 4 else 2)
-    sheet(wall, dreams, 320, 6)
+    drawn = sheet(wall, dreams, 320, 6)
+    for k in np.flatnonzero((dreams[:, None] == patterns).all(axis=2).any(axis=1)):
+        left, top = k % 6 * (shape[1] + 1) - 0.5, k // 6 * (shape[0] + 1) - 0.5
+        style = {"fc": "none", "ec": plot.INK, "lw": 2, "clip_on": False, "zorder": 3}
+        drawn.add_patch(Rectangle((left, top), shape[1], shape[0], **style))
     height, width = shape
     cell = 290 / max(shape)
     row, column = np.divmod(np.arange(height * width), width)
     x, y = (column + 0.5) * cell, 34 + (row + 0.5) * cell
     one = first_largest(np.abs(weights).sum(axis=0))
-    for other in np.flatnonzero(np.abs(weights[one]) > WEAKEST):
+    for other in np.flatnonzero(np.arange(height * width) != one):
         w = weights[one, other]
         style: Any = {"color": plot.TOGETHER} if w > 0 else {"color": plot.APART, "linestyle": DASHED}
+        if abs(w) <= WEAKEST:
+            style = {"color": plot.FAINT}
         web.plot(x[[one, other]], y[[one, other]], linewidth=min(6, 0.4 + 6 * abs(w)), zorder=1, **style)
     signs = np.sign(dreams[0])
     for k in range(height * width):

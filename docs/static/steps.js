@@ -22,7 +22,7 @@ function gauge(from, to, colour) {
 function dreaming(root, tones, across, count, move, ringed = []) {
   const wall = wallOf(count, [H, W], across, `${count} dreams`);
   let due = 0;
-  const hang = (dreams, part) => wall.hang(dreams, tones(), part, ringed);
+  const hang = (dreams, part) => wall.hang(dreams, tones(), part, { ringed });
   const playing = (dreams) => player(root, (seconds) => {
     due += seconds * PACE;
     if (due >= 1) { due %= 1; move(); }
