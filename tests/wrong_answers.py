@@ -263,12 +263,14 @@ SLIPS = {
         "clamped_xh": [
             ("...\nclamped_xh, free_xh = free_xh, clamped_xh", "the phases are exchanged"),
             ("...\nclamped_xh = 0", "clamps the average pattern"),
-            ("- 0.5) / 2", "- 0.5)", "that is clamped at T = 1"),
-            ("(own / 2)", "(own)", "that is free at T = 1"),
+            ("- 0.5) / 2", "- 0.5)", "that is at T = 1"),
+            ("(own / 2)", "(own)", "that is at T = 1"),
             ("one - three_others", "one + 3 * three_others", "of each pattern times its x"),  # the mean of h
             ("(own / 2)", "((own - 0.5) / 2)", "given h the mean of x"),
             ("...\nfree_xh = 0", "given h the mean of x"),
-            ("...\nclamped_xh = [clamped_xh, free_xh]", "two numbers"),
+            ("...\nclamped_xh = [clamped_xh, free_xh]", "three numbers"),
+            ("...\nslope = -slope", "the way down"),
+            ("...\nslope = 2 * slope", "has the factor 1/T"),
         ],
         "my_triplet": [
             ("-3, 3", "-1, 3", "hears nothing"),

@@ -7,14 +7,13 @@ from functools import cache
 
 import numpy as np
 import shifter
-from judges import blank, climbed, score
+from judges import climbed, score
 from referee import claim, proved
 from scipy.stats import spearmanr
 
 import bmlab
 
 XOR = np.array([[-1, -1, -1], [-1, 1, 1], [1, -1, 1], [1, 1, -1.0]])
-STATES = bmlab.states(10)
 
 
 def frequencies(rows):
@@ -29,17 +28,6 @@ def frequencies(rows):
 @proved("07-02", "All means and pairs of XOR average to 0, as the blank machine's: slope 0, and L is concave.")
 def the_blank_machine_is_the_best_of_pairs():
     """The blank machine *is* the best machine of pairs."""
-
-
-@claim("07-21")  # to a quarter more or less, and a tenth of it
-def three_or_more_fire_together(seed):
-    """three or more fire together three times as often as in independent neurons; the pairs explain nearly
-    all of it."""
-    seen = frequencies(bmlab.data.raster(283_041, rng=np.random.default_rng([seed, 1])).data)
-    coins = ((1 + STATES * (seen @ STATES)) / 2).prod(1)
-    paired = bmlab.probabilities(bmlab.maximize(blank(10), bmlab.moments(STATES, sample_weight=seen)).model)
-    each, alone, pairs = (p[(STATES > 0).sum(1) >= 3].sum() for p in (seen, coins, paired))
-    return min(0.25 - abs(each / alone - 3), 0.1 - abs(pairs / each - 1))
 
 
 @proved(
