@@ -146,9 +146,10 @@ def raced(way, fold, steps=1000):
         warnings.simplefilter("ignore", bmlab.NotConverged)
         began, rates = process_time(), np.linspace(0.05, 0, steps + 1)
         way_there = {"rate": rates, "free_start": begin, "couplings": start.weights != 0}
-        *_, last = learning_steps(start, images[0], sample if chains else bmlab.exact, **way_there)
+        for step in learning_steps(start, images[0], sample if chains else bmlab.exact, **way_there):
+            last = step.model
         seconds = process_time() - began
-    taught_nats, unseen, _ = judged(last.model, *images, rng)
+    taught_nats, unseen, _ = judged(last, *images, rng)
     return way, chains, steps, fold, f"{seconds:.1f}", f"{taught_nats:.2f}", f"{unseen:.2f}"
 
 
