@@ -51,7 +51,7 @@ from bmlab_teaching.working_copies import (
 
 pytestmark = as_a_student
 BY_NAME = {path.stem: path for path in FILES}
-MATRICES = ("transition_matrix", "side_by_side")
+MATRICES = ("transition_matrix", "fast_matrix")
 FIT = bmlab.fit
 GRADED = [name for name, path in BY_NAME.items() if with_points(nbformat.read(path, 4))]
 

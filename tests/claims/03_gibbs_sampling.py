@@ -39,7 +39,7 @@ def no_longer_apart():
 
 @claim("03-32", range(200))  # weights and biases divided by ten: less than 10 % in the wrong place
 def weak_weights_forgive(seed):
-    """B is right if all weights and biases are ten times smaller, but then fair coins are about as good."""
+    """B is right if all weights and biases are ten times smaller (0.050), but then fair coins are about as good (0.054)."""
     model = bmlab.toy() if seed == 0 else few(seed)
     weak = bmlab.BoltzmannMachine(0.1 * model.weights, 0.1 * model.biases)
     p = bmlab.probabilities(weak)
@@ -90,7 +90,7 @@ def only_the_pairs(seed):
 
 @claim("03-ex00a")  # ten means and 45 pairs of 1000 exact draws, a thousand times: medium(), and other glasses
 def beyond_four_errors(seed):
-    """of 55 right numbers, some one is beyond it in fewer than one run in a hundred"""
+    """of 55 right numbers some one is in fewer than one run in a hundred"""
     rng, model = np.random.default_rng(seed), glass(10, seed) if seed else bmlab.medium()
     p, phi = bmlab.probabilities(model), features(10)
     right, found = p @ phi, rng.multinomial(1000, p, size=1000) @ phi / 1000
