@@ -51,7 +51,7 @@ function mount(model, el) {
   };
   const root = frame(el, "chains", make("p", { class: "bml-headline" }, model.get("headline")),
     make("div", { class: "bml-pair" }, make("div", { class: "bml-column" }, chart),
-      make("div", { class: "bml-stage" }, rhat, note("average magnetisation of each chain so far"),
+      make("div", { class: "bml-stage" }, rhat, note("average of each chain's units so far"),
         note([colours.gibbs, "━", "from all +1"], ["var(--ink)", "┅", "from all −1"]), story)));
   const run = player(root, play, { playing: false });
   run.control.addEventListener("click", () => { if (chains[0].means.length === SWEEPS) anew(); });

@@ -78,7 +78,7 @@ def _legend(ax, rhat):
     """Write R-hat, and the start of each kind of line."""
     words = f"{rhat:.2f}".replace("inf", "\N{INFINITY}").replace("nan", "not known")
     ax.text(0, 30, f"R-hat {words}", fontsize=14, fontweight="bold", va="center")
-    ax.text(0, 76, "average magnetisation\nof each chain so far", fontsize=10, va="center")
+    ax.text(0, 76, "average of each\nchain's units so far", fontsize=10, va="center")
     for y, style, colour, text in (
         (116, "-", plot.PLUS, "from all +1"),
         (142, "--", plot.INK, "from all \N{MINUS SIGN}1"),

@@ -3,7 +3,7 @@
 from functools import cache, partial
 
 import numpy as np
-from judges import couples, crowd, glass, log_ways, ring, sweep_matrix
+from judges import couples, crowd, glass, log_ways, ring
 from referee import claim, proved
 from scipy.special import softmax
 
@@ -131,18 +131,6 @@ def fair_by_symmetry(seed):
         )
     )
     return np.log(tempered / short)
-
-
-@claim("d5b569e9", (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1, 1.3, 1.6, 2))  # exactly, at lags of 1 and 5
-def no_longer_memory(T):
-    """at no temperature of the slider does the energy keep more than unit 1 after one sweep or after five"""
-    model = bmlab.medium().at(T)
-    P, p, states = sweep_matrix(model), bmlab.probabilities(model), bmlab.states(10)
-    kept = []
-    for x in states[:, 1], model.energy(states):
-        x = x - p @ x
-        kept.append([p @ (x * (np.linalg.matrix_power(P, lag) @ x)) / (p @ x**2) for lag in (1, 5)])
-    yield from np.subtract(*kept)
 
 
 @claim("03b-close", range(24))  # biases draw all scattered starts up; deeper, by far, lie a pattern and its mirror
