@@ -75,7 +75,7 @@ class MachineView(ModelView):
     """
 
     _esm = script("sampler.js", "graph.js", "cube.js", "machine.js")
-    headline = traitlets.Unicode("Units take turns, and the counts become the probabilities").tag(sync=True)
+    headline = traitlets.Unicode("Turn by turn the counts come near the probabilities").tag(sync=True)
     alt = traitlets.Unicode("A machine as a graph, and how often each state came beside its exact probability.").tag(
         sync=True
     )

@@ -33,7 +33,7 @@ class StatesView(ModelView):
 
     enlarged = 1.12
     _esm = script("sampler.js", "graph.js", "states.js")
-    headline = traitlets.Unicode("Each unit that is held halves what there is to add up").tag(sync=True)
+    headline = traitlets.Unicode("Hold units: how many states are left?").tag(sync=True)
     alt = traitlets.Unicode(
         "All states as cells, which stand out where more probable; units that are held leave an eighth."
     ).tag(sync=True)
@@ -88,10 +88,10 @@ def _ladder(ax, n, held, log_z):
     """Draw how many states were left for each number of units held so far, and log Z of those that are left now."""
     words = f"{2 ** (n - held):,} of {2**n:,}\nstates are left"
     ax.text(0, 26, words, fontsize=12, fontweight="bold", va="center")
-    ax.text(0, 65, f"log Z of these: {log_z[1]:.2f}", fontsize=10, va="center")
-    ax.text(0, 84, f"log Z of all: {log_z[0]:.2f}", fontsize=10, va="center")
+    ax.text(0, 68, f"log Z of these: {log_z[1]:.2f}", fontsize=10, va="center")
+    ax.text(0, 94, f"log Z of all: {log_z[0]:.2f}", fontsize=10, va="center")
     for k in range(held + 1):
-        y, now, many, weight = 106 + 24 * k, k == held, 2 ** (n - k), "bold" if k == held else "normal"
+        y, now, many, weight = 128 + 24 * k, k == held, 2 ** (n - k), "bold" if k == held else "normal"
         ax.add_patch(Rectangle((68, y - 8), max(1, 210 * 2.0**-k), 16, fc=plot.PLUS if now else plot.OPEN))
         ax.text(62, y, f"{k} held", fontsize=10, ha="right", va="center", fontweight=weight)
         ax.text(74 + 210 * 2.0**-k, y, f"{many:,}", fontsize=10, va="center", fontweight=weight)

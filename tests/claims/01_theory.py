@@ -54,7 +54,7 @@ def hessian(row, seen, step=1e-5):
 
 @claim("01-front")  # other evenings, from other starts
 def the_climb_ends_where_the_pairs_agree(seed):
-    """The climb ends, if it does, when each pair agrees as often free as clamped."""
+    """The climb ends, if it does, when each pair agrees, and each unit is $+1$, as often free as clamped."""
     rows, _ = climbed(starts(3, seed, 1.0), staircase(seed), 3000)
     _, slope = judged(rows, staircase(seed))
     return min(1e-3 - np.abs(slope).max(), 3 - np.abs(rows).max()), seed
@@ -62,7 +62,7 @@ def the_climb_ends_where_the_pairs_agree(seed):
 
 @proved("01-12", "E with s_i = +1 is 2 h_i below E with s_i = -1, so p(s_i = 1 | others) = 1 / (1 + exp(-2 h_i / T)).")
 def a_unit_needs_its_field():
-    """Everything that a unit needs to know is its field."""
+    """All that a unit needs to know of the others is its field."""
 
 
 @proved("01-12", "With s_i held, w_ij s_i is a bias of each free unit j, the rest a constant, which drops out of p.")
