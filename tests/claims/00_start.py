@@ -27,7 +27,10 @@ def learned():
     return np.abs(seen - p @ features(5))[:, :10].max(axis=1)
 
 
-@proved("00-turn3", "A sweep keeps p and may lead from any state to any other at once, so its averages come to those of p (03).")
+@proved(
+    "00-turn3",
+    "A sweep keeps p and may lead from any state to any other at once, so its averages come to those of p (03).",
+)
 def visits_as_often_as_probable():
     """**in the long run the machine visits its states as often as they are probable**"""
 
