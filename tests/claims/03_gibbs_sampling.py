@@ -39,7 +39,8 @@ def no_longer_apart():
 
 @claim("03-32", range(200))  # weights and biases divided by ten: less than 10 % in the wrong place
 def weak_weights_forgive(seed):
-    """B is right if all weights and biases are ten times smaller (0.050), but then fair coins are about as good (0.054)."""
+    """B is right if all weights and biases are ten times smaller (0.050), but then fair coins are about as
+    good (0.054)."""
     model = bmlab.toy() if seed == 0 else few(seed)
     weak = bmlab.BoltzmannMachine(0.1 * model.weights, 0.1 * model.biases)
     p = bmlab.probabilities(weak)
