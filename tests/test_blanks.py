@@ -355,5 +355,12 @@ def test_a_blank_that_calls_itself_is_told_so(capsys):
     assert names["my_twice"](3) == 6, "it is put back"
 
 
+@pytest.mark.parametrize("body", ["x + 1", "y", "None", "'2'", "[2 * x, x]"])
+def test_what_is_said_of_a_wrong_blank_ends_in_one_stop(body, capsys):
+    exec(f"def my_twice(x):\n    return {body}", names := {})
+    student_copy.judged(names["my_twice"], "def my_twice(x):\n    return 2 * x", "")
+    assert re.search(r"\w\W?[.?] The story goes on with the package's version\.\n$", capsys.readouterr().out)
+
+
 def test_a_name_that_a_test_asks_for_and_is_not_there_is_missing():
     assert kind_of_slip("assert side > 0", ["side"], {}) == "side is missing: run the cell that writes it, to its end"
