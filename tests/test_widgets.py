@@ -660,6 +660,16 @@ def test_a_live_machine_stands_where_its_stored_picture_has_it(model, monkeypatc
     assert all(0 <= x <= 320 and 0 <= y <= 300 for x, y, *_ in graph["words"])
 
 
+@pytest.mark.parametrize(("couplings", "is_tree"), [(4, True), (2, False), (5, False)])
+def test_a_tree_is_drawn_as_one_and_what_is_none_on_a_circle(couplings, is_tree):
+    weights = np.zeros((5, 5))
+    for i in range(couplings):
+        weights[i, (i + 1) % 5] = weights[(i + 1) % 5, i] = 1
+    units = np.array(widgets.MachineView(bmlab.BoltzmannMachine(weights, np.zeros(5))).drawn["units"])[:, :2]
+    from_the_middle = np.hypot(*(units - units.mean(axis=0)).T)
+    assert (np.ptp(from_the_middle) < 1) != is_tree
+
+
 def test_neighbours_follow_each_other_round_the_unit_with_most_couplings():
     view = widgets.MeanFieldView(bmlab.ising((3, 3), periodic=False, field=0.1))
     angle = np.arctan2(*(np.delete(view.places, 4, axis=0) - np.array(view.places[4])).T)
