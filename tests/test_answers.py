@@ -17,9 +17,11 @@ from bmlab.exercises.answers import (
     in_shape,
     kind_of_slip,
     kind_of_value,
+    parts,
     returned,
     same_kind,
 )
+from bmlab.exercises.hints import answered
 
 pytestmark = as_a_student
 TOY, TWO, ASKED = bmlab.toy(), np.array([1.0, 2.0]), "where numbers are asked for"
@@ -184,6 +186,13 @@ def test_what_a_test_asks_stays_as_it_is_and_is_real(body, words):
     with pytest.raises(AssertionError, match=words):
         as_asked("mine", written(body))(TWO.copy())
     assert as_asked("mine", written("return [x[0]]"))(TWO) == 1.0 and as_asked("mine", [3.0]) == 3.0
+
+
+@pytest.mark.parametrize("found", ["3 + 1j", "TWO + 1j", "(TWO, 1j)", "[1, 2j]"])
+def test_what_is_complex_has_no_parts_so_no_hint_compares_its_real_part(found):
+    with pytest.raises(TypeError, match="complex"):
+        parts(eval(found))
+    assert answered(written(f"return {found}"), [3.0]) == []
 
 
 @pytest.mark.parametrize(
