@@ -139,6 +139,27 @@ def test_a_test_that_takes_too_long_ends_there(both, monkeypatch):
     assert [one["kind"] for one in found] == ["", "TimeoutError", "TimeoutError"]
 
 
+def test_each_piece_of_a_students_code_has_the_limits_of_its_process(monkeypatch):
+    """Its processor seconds and those by the clock; the referee waits for others, so no clock ends a test."""
+    limits, attempt = [], cells.attempt
+
+    def watched(action, seconds, wall=0):
+        limits.append((seconds, wall))
+        return attempt(action, 60)
+
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    monkeypatch.setattr(cells, "attempt", watched)
+    student, referee = Cells(7, 40, None, None), Cells(7, 40, None, None)
+    student.run("x, f = 2, abs")
+    values = student.get(["x", "f"])
+    student.keep("y = x", ["y"])
+    assert student.call("f", [packed(((-1,), {}))])["replies"] == [{"value": packed(1)}]
+    assert limits == 5 * [(7, 40)]
+    referee.put(["x"], values)
+    referee.test("assert x == 2", [1])
+    assert limits[5:] == [(7, 0), (7, 0), (70, 0)]
+
+
 @pytest.mark.parametrize(
     ("source", "printed", "error", "made"),
     [
