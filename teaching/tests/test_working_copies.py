@@ -8,6 +8,7 @@ import re
 import zlib
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import nbformat
 import pytest
@@ -536,6 +537,21 @@ VERDICTS = [  # names, the record, the error of the visible test, what is said, 
      "\N{BALLOT X} mine is right to three digits, and all are asked for: return it without rounding, and no float32",
      False),
 ]  # fmt: skip
+
+
+def test_an_interrupted_test_puts_no_older_answer_back(monkeypatch):
+    """Who stops a hidden test that is slow stops what would have put the answer back as it was typed."""
+    names: dict[str, Any] = {"x": [1.0]}
+    record = {"tests": {"t": {"seen": "assert x > 0", "asked": ["x"]}}, "blanks": {}, "worked": {}}
+    copy = bmlab.exercises.student_copy
+    monkeypatch.setattr(copy, "_checks", lambda _: record)
+    monkeypatch.setattr("IPython.get_ipython", lambda: SimpleNamespace(user_ns=names))
+    copy.before_cell(SimpleNamespace(raw_cell="assert x > 0"))
+    assert names == {"x": 1.0}, "one number in a list is that number"
+    copy.before_cell(info := SimpleNamespace(raw_cell="x = 3"))
+    names["x"] = 3
+    copy.after_cell(SimpleNamespace(info=info, error_in_exec=None, error_before_exec=None))
+    assert names == {"x": 3}
 
 
 @pytest.mark.parametrize(("names", "record", "error", "words", "is_right"), VERDICTS)
