@@ -192,7 +192,7 @@ def working_copy(path: Path) -> NotebookNode:
     notebook.cells = [cell for cell in notebook.cells if cell.id != "hand-in"]  # who studies alone hands nothing in
     for exercise in with_points(notebook):
         for cell in notebook.cells:
-            if cell.cell_type == "markdown" and last_question(cell.source) == exercise.question:
+            if last_question(cell.source) == exercise.question:
                 cell.source = cell.source.replace(exercise.question, BOX.format(exercise.question))
     for number, place, _ in worked_of(path):
         after = next(k for k, cell in enumerate(notebook.cells) if cell.id == place) + 1
