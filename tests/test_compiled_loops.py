@@ -97,3 +97,11 @@ def test_messages_are_the_same_whoever_sends_them(seed, monkeypatch):
         send, u = belief_propagation._sender(graph, field), np.zeros(len(graph.j))
         there.append([*(send(u, step) for step in (1.0, 1.0, 0.5)), *u])
     assert np.abs(np.subtract(*there)).max() < 1e-13 and there[0][2] > 0
+
+
+def test_a_loop_is_compiled_once_for_machines_of_any_size():
+    """A matrix of one unit lies in memory by rows and by columns, which is another kind of array to Numba."""
+    for n in (5, 2, 1, 0):
+        bmlab.mean_field(glass(n, n)), bmlab.tap(glass(n, n), starts=2), bmlab.bethe(glass(n, n))
+    loops = {name: one for name, one in vars(compiled_loops).items() if hasattr(one, "signatures")}
+    assert {name for name, one in loops.items() if len(one.signatures) > 1} == set() and len(loops) > 3

@@ -150,7 +150,7 @@ def linear_response(
 def _pairs(model, m, inverse, is_half):
     """Return r_i r_j (r A r)^-1_ij + m_i m_j, laid out like J; is_half: the inverse has its lower triangle only."""
     root = np.sqrt(1 - m**2)
-    if is_half and has_numba():
+    if is_half and len(m) > 1 and has_numba():  # an array of one number is compiled for anew
         return import_once(".compiled_loops", __package__).pairs_of_half(inverse, root, m)
     _, i, j = couplings(model)
     return root[i] * root[j] * (_whole(inverse) if is_half else inverse) + m[i] * m[j]
