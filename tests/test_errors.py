@@ -5,13 +5,21 @@ import math
 import numpy as np
 import pytest
 
+import bmlab
 from bmlab.exercises.errors import FITS, in_plain_words
 
 ROW, TABLE = np.ones(3), np.ones((2, 3))
+LIST, NOTHING, TOY = [1.0], None, bmlab.toy()
+EXACT = bmlab.exact(TOY)
 
 
 def placed(array, key, values=1.0):
     array[key] = values
+
+
+def two(parts):
+    one, _ = parts
+    return one
 
 
 RAISING = [
@@ -53,6 +61,48 @@ RAISING = [
     lambda: float(10**400),
     lambda: str.__mod__("4", 1),
     lambda: math.exp(1000.0),
+    lambda: 2.0 ^ 2,
+    lambda: ROW ^ 2,
+    lambda: [1.0] - ROW[0].item(),
+    lambda: ROW[0].item() * None,
+    lambda: EXACT > 1.0,
+    lambda: -math.exp,
+    lambda: abs("1"),
+    lambda: [1] + 1,
+    lambda: 1.5 * [1],
+    lambda: math.exp([1.0]),
+    lambda: [1.0].mean(),
+    lambda: [TOY].weights,
+    lambda: placed.mean,
+    lambda: EXACT[0],
+    lambda: ROW[0][0],
+    lambda: LIST(0),
+    lambda: NOTHING(),
+    lambda: list(5),
+    lambda: len(TOY),
+    lambda: two(5),
+    lambda: two([1]),
+    lambda: two([1, 2, 3]),
+    lambda: ROW[3],
+    lambda: LIST[1],
+    lambda: ROW[:, 0],
+    lambda: ROW[0.5],
+    lambda: ROW[: 3 / 2],
+    lambda: LIST[0.5],
+    lambda: LIST[0, 0],
+    lambda: range(1.5),
+    lambda: np.zeros(1.5),
+    lambda: math.sqrt(-1),
+    lambda: 1 / 0,
+    lambda: float("a"),
+    lambda: int(float("nan")),
+    lambda: ROW[:0].max(),
+    lambda: max([]),
+    lambda: np.stack([ROW, ROW[:2]]),
+    lambda: np.zeros(3, 3),
+    lambda: np.concatenate(ROW, ROW),
+    lambda: np.linalg.eigvalsh(TOY),
+    lambda: np.exp(TOY),
 ]
 
 
@@ -72,6 +122,27 @@ def test_each_sentence_is_met_by_an_error_of_this_numpy():
             raising()
         met |= {pattern.pattern for pattern, _ in FITS if pattern.fullmatch(f"{problem.value}".strip())}
     assert {pattern.pattern for pattern, _ in FITS} - met == set()
+
+
+@pytest.mark.parametrize(
+    ("raising", "told"),
+    [
+        (lambda: EXACT - EXACT, "- is given an Estimate: take its numbers, such as .mean"),
+        (lambda: EXACT > 1.0, "> is given an Estimate: take its numbers, such as .mean"),
+        (lambda: TOY @ ROW, "a machine has .weights"),
+        (lambda: 0 + TOY, "+ is given a machine: take its numbers, such as .weights"),
+        (lambda: 1.0 - [1.0], "- is given a list: make it an array"),
+        (lambda: 1.0 + None, "+ is given None: a function without return gives it"),
+        (lambda: -TOY.energy, "- is given a function: call it, with ()"),
+        (lambda: np.exp(TOY.energy), "is given a function: call it, with ()"),
+        (lambda: ROW ^ 2, "^ is no power: write **"),
+        (lambda: 2.0 ^ 2, "^ is no power: write **"),
+    ],
+)
+def test_what_is_no_number_in_a_formula_is_called_what_it_is(raising, told):
+    with pytest.raises(Exception) as problem:
+        raising()
+    assert told in in_plain_words(problem.value)
 
 
 def test_another_error_keeps_its_own_words():
