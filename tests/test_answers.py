@@ -56,9 +56,9 @@ FAULTS = [  # an answer as it is typed, the right one, and what is wrong with it
     ("(np.eye(2), 3.0)", PAIR, "one number, where shape (2,) is asked for"),
     ("[[1, 2], 3]", TWO, "[[1, 2], 3], where shape (2,) is asked for"),
     ("np.array([1, np.nan])", TWO,
-     "nan (not a number): is there a root or log of what is not positive, 0/0, or an overflow?"),
+     "nan (not a number), which comes of a nan, of a root or log of what is not positive, of 0/0, or of an overflow"),
     ("TWO", np.array([1, np.nan]),
-     "nan (not a number): is there a root or log of what is not positive, 0/0, or an overflow?"),
+     "nan (not a number), which comes of a nan, of a root or log of what is not positive, of 0/0, or of an overflow"),
 ]  # fmt: skip
 FINE = [  # an answer as it is typed, and the right one, of which it is another form
     ("[3.0]", 3.0), ("np.array([[3.0]])", 3.0), ("(3.0,)", 3.0), ("3 + 0j", 3.0), ("3.0", np.array([3.0])),
@@ -118,7 +118,7 @@ def test_a_text_or_a_list_is_asked_for_by_name(value, right, words):
 
 WRITES = "mine writes into what it is given: begin with a copy, np.array(...)"
 ENDS = {
-    "return 1 / 0": "mine stops with ZeroDivisionError: division by zero",
+    "return 1 / 0": "mine stops with ZeroDivisionError: it divides by 0",
     "return mine(x)": "mine calls itself without an end: write out what it returns",
     "raise KeyboardInterrupt": "mine stops with your interrupt: is it a loop without an end, or too long a list?",
     "raise SystemExit(3)": "mine stops with SystemExit: 3",
@@ -164,6 +164,34 @@ SLIPS = [  # what a notebook has under the name, and what is said
 def test_the_test_of_an_answer_tells_its_kind(mine, words):
     solution = "def mine(x, k=1):\n    return k * np.sum(x)"
     assert kind_of_slip("mine(np.array([2.0]))", ["mine"], KNOWN | {"mine": mine}, solution) == words
+
+
+@pytest.mark.parametrize(
+    ("mine", "words"),
+    [
+        (
+            written("return 2 * k", "k, x"),
+            "mine takes (k, x), where (x, k=1) is asked for: leave its first line as it was",
+        ),
+        (3.0, "mine is 3.0, where a function is asked for: def mine(x, k=1)"),
+        (written("return [k, k]", "x, k=1"), ""),
+    ],
+)
+def test_a_student_s_own_is_compared_in_its_first_line_and_no_shape(mine, words):
+    """So is a function that a test has refused; the solution is not run for that, which may take long."""
+    solution = "runs.append(1)\ntable = np.eye(8)\ndef mine(x, k=1):\n    return k * np.sum(x)"
+    source = "float(table)\nmine(np.array([2.0]))"
+    known = KNOWN | {"mine": mine, "table": TWO, "runs": (runs := [])}
+    assert (kind_of_slip(source, ["mine", "table"], known, solution, failed=True), runs) == (words, [])
+    assert kind_of_slip(source, ["mine", "table"], known, solution, own=True) == words
+
+
+@pytest.mark.parametrize(
+    ("table", "words"), [(TWO, "mine is an array of shape (2,), where a machine is asked for: "), (TOY, "")]
+)
+def test_a_student_s_own_machine_is_to_be_one(table, words):
+    said = kind_of_slip("mine.n", ["mine"], KNOWN | {"mine": table}, "mine = TOY.at(3)", own=True)
+    assert said.startswith(words) and bool(said) == bool(words)
 
 
 def test_who_has_not_run_a_cell_is_told_which_name_is_missing():

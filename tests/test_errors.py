@@ -79,6 +79,8 @@ RAISING = [
     lambda: LIST(0),
     lambda: NOTHING(),
     lambda: list(5),
+    lambda: 3 in ROW[0].item(),
+    lambda: 2.5**5000,
     lambda: len(TOY),
     lambda: two(5),
     lambda: two([1]),

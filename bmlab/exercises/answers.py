@@ -1,5 +1,6 @@
 """Answers of students' functions: checked before they are used, and compared with the right ones."""
 
+import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
@@ -23,7 +24,10 @@ ENDLESS = "{} calls itself without an end: write out what it returns"
 TEXTS = "{} returned texts, where numbers are asked for: take the quotes off"
 NO_FUNCTION = "{0} is {1}, where a function is asked for: def {0}{2}"
 FIRST_LINE = "{} takes {}, where {} is asked for: leave its first line as it was"
-NAN = "{} returned nan (not a number): is there a root or log of what is not positive, 0/0, or an overflow?"
+NAN = (
+    "{} returned nan (not a number), which comes of a nan, of a root or log of what is not positive, of 0/0, or of an "
+    "overflow"
+)
 TRUTH = "{} returned truth values, True or False, where numbers are asked for: is it a comparison?"
 NO_TEXT = "{} is {}, where a text is asked for: put it between quotes"
 OWN_ASSERT = "{} stops with AssertionError: is there an assert of its own in it?"
@@ -301,17 +305,21 @@ def unlike(name: str, found: Any, right: Any) -> str:
     return ""
 
 
-def kind_of_slip(source: str, asked: Sequence[str], names: dict, solution: str = "") -> str:
+def kind_of_slip(
+    source: str, asked: Sequence[str], names: dict, solution: str = "", failed: bool = False, own: bool = False
+) -> str:
     """Return the fault in the kind of an answer that a test refuses, "" if there is none.
 
     source     the test
     asked      the names that it asks for
     names      what the notebook knows
     solution   the source of the right answer: if it is known, shapes are compared, too
+    failed     whether the test has said what is wrong: then functions alone are compared, in their first lines
+    own        whether the answer is a student's own, so that its shapes may be others
     """
     right = dict(names)
     with suppress(Exception), redirect_stdout(StringIO()):
-        exec(solution, right)
+        exec(definitions(solution) if failed else solution, right)
     here = {}
     for name in asked:
         if name not in names:
@@ -325,13 +333,25 @@ def kind_of_slip(source: str, asked: Sequence[str], names: dict, solution: str =
             except WrongKind as words:
                 return str(words)
         if callable(names[name]) and (not solution or callable(right[name])):
-            here[name] = Watched(name, names[name], right[name] if solution else None)
-        elif words := kind_of_value(name, names[name], right[name] if solution else None):
+            here[name] = Watched(name, names[name], right[name] if solution and not (failed or own) else None)
+        elif words := kind_of_value(
+            name, names[name], right_value(right.get(name), own) if solution and not failed else None
+        ):
             return words
     if here:
         with suppress(Exception), redirect_stdout(StringIO()):
             exec(source, names | here)
     return next((one.wrong for one in here.values() if one.wrong), "")
+
+
+def right_value(right: Any, own: bool) -> Any:
+    """Return the value with which an answer is compared: a student's own with a machine or a text alone."""
+    return right if not own or isinstance(right, str | BoltzmannMachine) else None
+
+
+def definitions(source: str) -> str:
+    """Return the functions of a source, without what it computes."""
+    return "\n".join(ast.unparse(one) for one in ast.parse(source).body if isinstance(one, ast.FunctionDef))
 
 
 def kind_of_value(name: str, found: Any, right: Any = None) -> str:

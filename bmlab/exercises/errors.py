@@ -41,8 +41,8 @@ PLAIN = {
     r"invalid index to scalar variable\.": "[ ] stands behind a number, which has no parts",
     r"'(list|tuple)' object is not callable": r"( ) behind a \1 call it: [ ] takes a part of it",
     r"'(?:str|NoneType|BoltzmannMachine|Estimate)' object is not callable": "( ) behind what is no function call it",
-    r"'([\w.]+)' object is not iterable|object of type '([\w.]+)' has no len\(\)": (
-        r"<\1\2> stands where a list or an array is asked for"
+    r"(?:(?:argument|object) of type )?'([\w.]+)'(?: object)? (?:is not .*iterable|has no len\(\))": (
+        r"<\1> stands where a list or an array is asked for"
     ),
     r"cannot unpack non-iterable ([\w.]+) object": r"<\1> is to be taken apart, as if it were several",
     r"(?:not enough|too many) values to unpack \(expected (\d+).*\)": (
@@ -62,7 +62,9 @@ PLAIN = {
         r"a list has one place at a time, x[i][j]; np.array(...) has x[i, j]"
     ),
     r"'float' object cannot be interpreted as an integer|expected a sequence of integers .*": WHOLE,
-    r"math domain error|expected a (?:nonnegative|positive) input.*": "a function of math has no value there, as a root or log of what is negative",
+    r"math domain error|expected a (?:nonnegative|positive) input.*": (
+        "a function of math has no value there, as a root or log of what is negative"
+    ),
     r"division by zero|float (?:division by zero|modulo)": "it divides by 0",
     r"could not convert string to float: .*|invalid literal for int\(\).*": "a text stands where a number is asked for",
     r"cannot convert float NaN to integer": "nan is no whole number",
@@ -137,7 +139,9 @@ PLAIN = {
         "things of several shapes do not make one array: a pair has two, x[0] and x[1]; rows are to be equally long"
     ),
     r"not all arguments converted during string formatting": "a text stands before %: take its quotes off",
-    r"int too large to convert to float|math range error": "a number is too large for a float: add up logarithms",
+    r"int too large to convert to float|math range error|\(34, .*\)": (
+        "a number is too large for a float: add up logarithms"
+    ),
     r"'numpy\.ndarray' object has no attribute '(\w+)'": r"an array has no .\1",
     r"'numpy\.ndarray' object is not callable": "( ) behind an array call it: [ ] takes a part of it",
     r"'(?:int|float|numpy\.float64)' object is not callable": "( ) behind a number call it: is a * missing?",

@@ -328,10 +328,9 @@ def _verdict(about, error, names):
         said = WRITES.format(asked) if READ_ONLY in str(error) else said or OWN_ASSERT.format(asked)
         if isinstance(error, RecursionError):
             return f"\N{BALLOT X} {ENDLESS.format(asked)}", False
-        slip = ""
+        slip, is_own = "", len(about["ways"]) < 2  # a student's own is not to be compared with the course's
         with suppress(Exception):  # only a help: the test has spoken
-            slip = kind_of_slip(source, about["asked"], names, "" if failed else solution)
-        is_own = len(about["ways"]) < 2  # an answer of a student's own is not to be compared with the course's
+            slip = kind_of_slip(source, about["asked"], names, solution, failed, is_own)
         more = _named(about, names, solution) if failed and not slip and not is_own else ""
         if more.endswith(" is right") and THEIRS.search(said):
             more = ""
