@@ -271,6 +271,8 @@ INSTEAD = {
     lambda x: (1 + x) / 2: "is halfway between what it should be and 1",
     lambda x: np.minimum(x, 1): "is never above 1, and should be",
     np.round: "is rounded to a whole number",
+    np.trunc: "is cut to a whole number",
+    np.ceil: "is rounded up to a whole number",
     lambda x: np.round(x, 1): "is rounded to one digit behind the point",
     lambda x: np.round(x, 2): "is rounded to two digits behind the point",
     np.sign: "has the sign alone, and not the size",
