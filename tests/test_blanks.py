@@ -59,6 +59,29 @@ TYPED = {  # by strict readers, and then accepted in silence
     "10_attention_and_diffusion-my_attention": ["(a := np.exp(beta * s @ patterns.T)) / a.sum() @ patterns"],
     "10_attention_and_diffusion-my_denoise": ["my_attention(points, y, 1 / sigma**2)"],
 }
+RIGHT = {  # in another form than the package's, as students type it
+    "02_exact_z-my_log_prob": ["np.log(np.exp(-model.energy(s) / model.temperature)) - my_safe_log_z(model)"],
+    "03_gibbs_sampling-misplaced": ["np.maximum(q - p, 0).sum()", "sum(abs(a - b) for a, b in zip(q, p)) / 2"],
+    "03b_long_enough-my_burn_in": ["np.log10(left) / (2 * np.log10(2 / (1 + np.exp(-2 * w / T)) - 1))"],
+    "03b_long_enough-my_swap_ratio": ["np.exp(-E1 / T2 - E2 / T1) / np.exp(-E1 / T1 - E2 / T2)"],
+    "03c_z_from_samples-my_z": [
+        "np.exp((0.5 * s @ model.weights @ s + model.biases @ s) / model.temperature) / share",
+        "float(np.exp(-model.energy(s) / model.temperature - np.log(share)))",
+    ],
+    "03c_z_from_samples-my_share_seen": ["np.exp(bound) / np.exp(log_z)", "np.e ** (bound - log_z)"],
+    "04_mean_field-my_free_energy": [
+        "-(0.5 * m @ model.weights @ m + model.biases @ m) - model.temperature * ("
+        "-((1 + m) / 2 * np.log((1 + m) / 2) + (1 - m) / 2 * np.log((1 - m) / 2))).sum()"
+    ],
+    "04_mean_field-my_mean": ["2 / (1 + np.exp(-2 * model.field(m)[i] / model.temperature)) - 1"],
+    "05_full_learning-my_average": [
+        "bmlab.BoltzmannMachine(sum(m.weights for m in machines) / len(machines), "
+        "sum(m.biases for m in machines) / len(machines))"
+    ],
+    "05b_which_method-my_radius": ["np.linalg.norm(model.weights, 2) / model.temperature"],
+    "06_your_own_data-my_log_p": ["bmlab.log_prob(machine, row[None])[0]"],
+    "06_your_own_data-my_guess": ["np.where(np.isnan(row), bmlab.complete(machine, row).mean, row)"],
+}
 OTHERS = 5000  # the seed of the cases on which a slip shows
 
 
@@ -274,6 +297,17 @@ def test_the_commonest_slips_of_a_notebook_have_sentences_of_their_own(name):
     assert sum(len(known) for _, _, known in BLANKS_OF[name].values()) >= 4
 
 
+@pytest.mark.parametrize("blank", RIGHT)
+def test_what_is_right_in_another_form_passes(blank):
+    name, function = BLANKS[blank]
+    source, cases, _ = BLANKS_OF[name][function]
+    right = written(source, function, story(name))
+    head = source.partition(":\n")[0]
+    for body in RIGHT[blank]:
+        typed = written(f"{head}:\n    return {body}", function, story(name))
+        assert judging.judge(typed, right, cases).wrong == "", body
+
+
 @pytest.mark.parametrize("blank", TYPED)
 def test_what_strict_readers_typed_is_refused(blank):
     name, function = BLANKS[blank]
@@ -329,6 +363,11 @@ NAMED = {  # an answer in place of x + rate * step, or of another right answer -
         "np.ones_like(x)": "1, whatever is given",
     },
     "x.max() - x.min()": {"1e-17 * x.max()": "is 0, whatever is given"},
+    "10 * x.max()": {
+        "int(10 * x.max())": "it is cut to a whole number",
+        "np.ceil(10 * x.max())": "it is rounded up to a whole number",
+        "np.round(10 * x.max())": "it is rounded to a whole number",
+    },
 }
 
 
