@@ -71,8 +71,8 @@ def margins_make_the_blend(seed):
 
 @claim("10-better-m", share=0.9)  # whichever digits are stored: most of five, next to none of forty
 def the_projection_rule(seed):
-    """the projection rule restores all five, but none of forty; of other sets nearly always most of five, and
-    hardly any of forty."""
+    """It restores all five digits, but none of forty. Other sets nearly always gave most of five, and hardly any of
+    forty."""
     some = IMAGES[np.random.default_rng(seed).choice(1000, 40, replace=False)]
     five, forty = (recalled(projection(x), x) for x in (some[:5], some))
     return min(five - 2.5, 4.5 - forty), seed
@@ -80,7 +80,7 @@ def the_projection_rule(seed):
 
 @claim("10-thousand-m")
 def the_best_fit_restores_more(seed):
-    """The one pattern that fits best is right for 768, and for more than attention among any 500 that we drew."""
+    """With random halves of the thousand it won, too."""
     some = IMAGES[np.random.default_rng(seed).choice(1000, 500, replace=False)]
     fits = np.where(SEEN, some, 0) @ some.T
     found, best = np.sign(softmax(fits, axis=1) @ some), some[fits.argmax(axis=1)]
@@ -143,7 +143,7 @@ def falling_noise_cures(seed):
 
 @claim("10-depth")  # a hundred steps of Langevin's, as in the notebook
 def noise_of_its_own_does_not_cross(seed):
-    """at one small noise the flocks are still shared out by the starts."""
+    """the starts still decide."""
     rng = np.random.default_rng([seed, 1])
     points = np.vstack([rng.normal((3, 0), 0.4, (80, 2)), rng.normal((-3, 0), 0.4, (20, 2))])
     start = y = 4 * rng.normal(size=(500, 2))
