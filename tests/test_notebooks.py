@@ -7,6 +7,7 @@ fail there.
 test_anatomy.py holds the parts of each notebook.
 """
 
+import ast
 import json
 import re
 import subprocess
@@ -21,6 +22,7 @@ from pathlib import Path
 import nbformat
 
 import bmlab.exercises.student_copy
+from bmlab_teaching.cells import python
 from bmlab_teaching.slicing import names, needed_cells
 from bmlab_teaching.working_copies import SOLUTION, blanks_of, is_teachers, record
 
@@ -212,6 +214,26 @@ def test_the_story_needs_nothing_of_an_exercise(notebook):
         else:
             assert not used.needed & taken, (cell.id, used.needed & taken)
             taken -= used.made
+
+
+def functions(node):
+    """The functions of a cell that stand in no other function."""
+    for inner in ast.iter_child_nodes(node):
+        yield from [inner] if isinstance(inner, ast.FunctionDef | ast.Lambda) else functions(inner)
+
+
+def test_a_view_moved_later_and_a_cell_run_again_find_what_they_found(notebook):
+    """No cell makes anew what an earlier one reads when it is run or when a function of it is called, nor what it has
+    read itself.  A function may read what is made below it, once.  Only a generator, `rng`, is made in each section."""
+    code = code_cells(notebook)
+    made = [names(cell.source).made for cell in code]
+    for place, cell in enumerate(code):
+        found = names(cell.source).needed
+        called = frozenset().union(*(names(ast.unparse(one)).needed for one in functions(python(cell.source))))
+        for name in (found | called) - {"rng"}:
+            makers = [k for k, some in enumerate(made) if name in some]
+            anew = [code[k].id for k in makers if k > place or (k == place and name in found)]
+            assert len(anew) + (len(makers) > len(anew)) < 2, f"{cell.id} reads {name}, made anew in {anew}"
 
 
 # A changed digit is noticed
