@@ -280,6 +280,10 @@ class Function:
         (value,) = self.many([(given, named)])
         return value
 
+    def for_each(self, *lists):
+        """Do the same as map() of this function, in one message."""
+        return iter(self.many([(given, {}) for given in zip(*lists, strict=False)]))
+
     def many(self, questions):
         """Return the function's answer to each (arguments, named ones), all of them in one message."""
         found = []
@@ -299,9 +303,7 @@ class Function:
 
 def map_in_one_message(function, *lists):
     """Do the same as map(); a function of the student's gets all arguments in one message."""
-    if isinstance(function, Function):
-        return iter(function.many([(given, {}) for given in zip(*lists, strict=False)]))
-    return map(function, *lists)
+    return function.for_each(*lists) if isinstance(function, Function) else map(function, *lists)
 
 
 class Reached(ast.NodeTransformer):
