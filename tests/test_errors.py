@@ -95,6 +95,7 @@ RAISING = [
     lambda: range(1.5),
     lambda: np.zeros(1.5),
     lambda: math.sqrt(-1),
+    lambda: setattr(TOY, "biases", ROW),
     lambda: 1 / 0,
     lambda: float("a"),
     lambda: int(float("nan")),

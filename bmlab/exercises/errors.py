@@ -65,6 +65,7 @@ PLAIN = {
     r"math domain error|expected a (?:nonnegative|positive) input.*": (
         "a function of math has no value there, as a root or log of what is negative"
     ),
+    r"cannot assign to field '(\w+)'": r"a machine keeps its \1: make another, BoltzmannMachine(weights, biases)",
     r"division by zero|float (?:division by zero|modulo)": "it divides by 0",
     r"could not convert string to float: .*|invalid literal for int\(\).*": "a text stands where a number is asked for",
     r"cannot convert float NaN to integer": "nan is no whole number",
