@@ -660,7 +660,10 @@ def test_a_live_machine_stands_where_its_stored_picture_has_it(model, monkeypatc
     assert all(0 <= x <= 320 and 0 <= y <= 300 for x, y, *_ in graph["words"])
 
 
-@pytest.mark.parametrize(("couplings", "is_tree"), [(4, True), (2, False), (5, False)])
+@pytest.mark.parametrize(
+    ("couplings", "is_tree"),
+    [(4, True), pytest.param(2, False, marks=exhaustive), pytest.param(5, False, marks=exhaustive)],
+)
 def test_a_tree_is_drawn_as_one_and_what_is_none_on_a_circle(couplings, is_tree):
     weights = np.zeros((5, 5))
     for i in range(couplings):
