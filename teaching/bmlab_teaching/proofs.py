@@ -32,8 +32,9 @@ def null_drawn(right, value):  # a number in each place; none by chance where it
         near = numpy.any(abs(right - value) < 0.1 * abs(right) + 0.05)
         return None if near else numpy.full(numpy.shape(right), value)
     return null_like(right, one)
-def null_ends(right, size):  # of an interval: as far apart as that
-    return (-size, size) if type(right) is tuple and len(right) == 2 else null_drawn(right, size)
+def null_ends(right, size):  # of an interval: as far apart as that; none by chance where it is nearly right
+    ends = (-size, size) if type(right) is tuple and len(right) == 2 else size
+    return None if null_near(ends, right) else ends
 def null_kind(one):
     kinds = [kind for kind in (bmlab.BoltzmannMachine, str) if isinstance(one, kind)]
     return kinds or numpy.shape(one)

@@ -65,6 +65,15 @@ def test_a_test_that_proves_nothing_stops_grading(test, null, tmp_path):
     assert not (tmp_path / "graded/grades.csv").exists()
 
 
+@pytest.mark.parametrize("asked", ["null_drawn", "null_ends"])
+def test_no_constant_is_a_null_answer_where_it_is_nearly_right_by_chance(asked):
+    """Else luck would forbid to grade: 1.5 among the drawn ones is within a test's tolerance of 1.5046."""
+    exec(proofs.BEFORE, scope := {})
+    null = scope[asked]
+    assert null(1.5046, 1.5) is None and np.all(null(1.5046, 2.5) == 2.5)
+    assert scope["null_ends"]((1.0, 2.0), 3.0) == (-3.0, 3.0) and scope["null_ends"]((-3.0, 3.0), 3.0) is None
+
+
 @pytest.mark.parametrize("functions", [set(), {"one"}, {"one", "other"}])
 def test_each_null_answer_makes_all_names_of_its_test(functions):
     found = proofs.nulls(["one", "other"], functions, "a seed")
