@@ -674,10 +674,19 @@ def test_a_tree_is_drawn_as_one_and_what_is_none_on_a_circle(couplings, is_tree)
 
 
 def test_neighbours_follow_each_other_round_the_unit_with_most_couplings():
+    wheel, rim = np.zeros((9, 9)), [3, 0, 6, 1, 5, 7, 2, 4]
+    wheel[rim, np.roll(rim, 1)] = wheel[8, rim] = 1
+    view = widgets.MeanFieldView(bmlab.BoltzmannMachine(wheel + wheel.T, np.ones(9)))
+    angle = np.arctan2(*(np.array(view.places[:8]) - np.array(view.places[8])).T)
+    order = np.argsort(angle)
+    assert view.middle == 8 and all(view.weights[i][j] for i, j in zip(order, np.roll(order, 1), strict=True))
+
+
+def test_a_lattice_of_nine_is_drawn_as_a_square_row_by_row():
     view = widgets.MeanFieldView(bmlab.ising((3, 3), periodic=False, field=0.1))
-    angle = np.arctan2(*(np.delete(view.places, 4, axis=0) - np.array(view.places[4])).T)
-    order = np.array([0, 1, 2, 3, 5, 6, 7, 8])[np.argsort(angle)]
-    assert view.middle == 4 and all(view.weights[i][j] for i, j in zip(order, np.roll(order, 1), strict=True))
+    across, down = np.reshape(view.places, (3, 3, 2)).transpose(2, 0, 1)
+    assert np.ptp(across, axis=0).max() == np.ptp(down, axis=1).max() == 0 and view.middle == 4
+    assert (np.diff(across, axis=1) == 86).all() and (np.diff(down, axis=0) == 75).all()
 
 
 PROPAGATED = """

@@ -92,7 +92,8 @@ class MeanFieldView(BeliefView):
     """One unit of a machine of up to ten, among its neighbours, which flip, and among their averages, which settle.
 
     Left Gibbs sampling, right mean field of the same machine; below, the mean of the unit in the middle, which has the
-    most couplings: counted, by mean field, and exact.  Raises ValueError for more units.
+    most couplings: counted, by mean field, and exact.  A lattice of three by three is drawn as a square, other machines
+    round their middle unit.  Raises ValueError for more units.
 
     >>> from bmlab.widgets import MeanFieldView
     >>> MeanFieldView(bmlab.ising((3, 3), periodic=False, field=0.1))
@@ -111,10 +112,13 @@ class MeanFieldView(BeliefView):
         """Draw the machine twice, by Gibbs sampling and by mean field, with its middle unit's field and mean."""
         middle, others = around(model)
         places, high = np.full((model.n, 2), [180.0, 108]), 212
-        around_it = np.array(ring(others, 360, 75)["places"]).reshape(-1, 2)
-        places[others] = around_it - np.array([0, 25])  # without names, and the room for them
+        if is_square(model):
+            places += [86, 75] * (np.argwhere(np.ones((3, 3)))[:, ::-1] - 1)
+        else:
+            around_it = np.array(ring(others, 360, 75)["places"]).reshape(-1, 2)
+            places[others] = around_it - np.array([0, 25])  # without names, and the room for them
         sent = {
-            "headline": "A unit among its neighbours, and among their averages",
+            "headline": "Mean field replaces each neighbour by its mean",
             "names": [str(name) for name in model.names] or [f"unit {i}" for i in range(model.n)],
             "middle": middle,
             "held": [int(unit == middle) for unit in range(model.n)],
@@ -257,6 +261,13 @@ def around(model: BoltzmannMachine) -> tuple[int, list[int]]:
         order.append(next((unit for unit in left if order and coupled[order[-1], unit]), left[0]))
         left.remove(order[-1])
     return middle, order
+
+
+def is_square(model: BoltzmannMachine) -> bool:
+    """Whether the machine is a lattice of three by three units, row by row."""
+    at = np.argwhere(np.ones((3, 3)))
+    beside = np.abs(at[:, None] - at).sum(axis=2) == 1
+    return np.array_equal(model.dense_weights != 0, beside)
 
 
 def chances(model: BoltzmannMachine, held: np.ndarray) -> np.ndarray:
