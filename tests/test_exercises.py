@@ -298,6 +298,7 @@ def differ(found, right):
 
 OWN = {  # a student's own: other numbers may be as right
     "fooled",
+    "known",
     "my_cheat",
     "my_gain",
     "my_group",
@@ -322,7 +323,10 @@ TEXTS = {  # notebook -> exercise -> a name of which it asks, and its right text
         "my_tosses": ("my_tosses", list, lambda x: x.replace("-", MINUS), repr, ", ".join, " {} ".format, signs_of),
         "cheat": ("cheat", list, str.lower, " {} ".format),
     },
-    "04b_can_it_be_proved": {"by_cases": ("question", str.title, str.upper, " {} ".format, lambda x: [x])},
+    "04b_can_it_be_proved": {
+        "known": ("asked", str.title, str.upper, " {} ".format, lambda x: [x]),
+        "by_cases": ("question", str.title, str.upper, " {} ".format, lambda x: [x]),
+    },
     "05b_which_method": {"my_probability": ("rarest", str.title, str.upper, " {} ".format)},
 }
 
@@ -476,7 +480,10 @@ def test_who_writes_into_an_argument_is_told_so(name, function, before, copy):
 @exhaustive
 @pytest.mark.parametrize("name", GRADED)
 def test_no_slip_in_the_source_of_a_solution_gets_a_tick(name, copy, shell):
-    """Of the slips that the blanks are tried with; one that gets a tick is as right as the solution, everywhere."""
+    """Of the slips that the blanks are tried with; one that gets a tick is as right as the solution, everywhere.
+
+    More starts of mean field are as right; elsewhere than in the test they may find a better valley.
+    """
     made, tried, rng = namespace(name), 0, np.random.default_rng(1)
     for answer, (cell, test) in answer_cells(nbformat.read(BY_NAME[name], 4)).items():
         if answer in OWN:
@@ -492,7 +499,7 @@ def test_no_slip_in_the_source_of_a_solution_gets_a_tick(name, copy, shell):
             ticked = said.startswith("✓ done.")
             stopped = said == "○ open." and any(one is None for one in mine.values())  # by an error of Python's
             assert ticked or stopped or (said.startswith("✗ ") and len(said.split()) > 3), (answer, text, said)
-            assert not ticked or as_right(mine, right, asked, rng), (answer, slip, text)
+            assert not ticked or "starts=10" in text or as_right(mine, right, asked, rng), (answer, slip, text)
             print(f"{name} {answer}: {slip}: {said}")
     print(f"{name}: {tried} slips in sources, no tick")
 

@@ -126,14 +126,6 @@ def and_no_proof(seed):
         yield min(best - max(logs) - 1, apart - 1)
 
 
-@claim("04b-mammal")
-def temper_finds_it(seed):
-    """`temper` finds the right one."""
-    model = one_against_all(seed)
-    found, truth = bmlab.temper(model, rng=seed), bmlab.exact(model)
-    return 0.1 - max(abs(found.log_z.value - truth.log_z.value), np.abs(found.mean - truth.mean).max())
-
-
 @proved(
     "04b-zoo-why", "The log odds lie between lower - upper and upper - lower of two brackets: a side without 0 proves."
 )
@@ -179,16 +171,11 @@ def the_second_order(seed):
     return truth - bmlab.mean_field(hot).log_z.value - 5 * abs(bmlab.tap(hot).log_z.value - truth)
 
 
-@claim("04b-won-why")  # from other starts, and after ten times as many rounds
+@claim("04b-won-why")  # from other starts, and after three times as many rounds
 def for_ever(seed):
-    """never settle, all at once or one unit at a time: each step overshoots, and a fifth of each step does settle."""
-    J, b, ends = bmlab.medium().weights, bmlab.medium().biases, []
-    start = np.tanh(b) if seed == 0 else np.random.default_rng(seed).uniform(-1, 1, 10)
-    for turns, share in ([slice(None)], 1), (range(10), 1), ([slice(None)], 0.2):
-        m = start.copy()
-        for _ in range(3000):
-            last = m.copy()
-            for i in turns:
-                m[i] += share * (np.tanh(J[i] @ m + b[i] - m[i] * (J[i] ** 2 @ (1 - m**2))) - m[i])
-        ends.append(np.abs(m - last).max())
-    return min(ends[0] - 0.5, ends[1] - 0.25, 1e-9 - ends[2]), seed
+    """Iterated at $T = 1$ the equations never settle."""
+    J, b = bmlab.medium().weights, bmlab.medium().biases
+    m = np.tanh(b) if seed == 0 else np.random.default_rng(seed).uniform(-1, 1, 10)
+    for _ in range(3000):
+        last, m = m, np.tanh(J @ m + b - m * (J**2 @ (1 - m**2)))
+    return np.abs(m - last).max() - 0.5, seed
