@@ -55,7 +55,7 @@ def threes_and_fours(drawn):
 
 @claim("07-49", range(1000, 1200), share=0.95)  # by more than 0.01; at a few biases the two cross
 def the_average_of_a_curve(seed):
-    """the average of a curve is usually not the curve of the average, not even for the mean that B hopes to save."""
+    """the average of a curve is usually not the curve of the average."""
     rng = np.random.default_rng(seed)
     machine = bmlab.restricted(2 * rng.choice([-1, 1], size=(3, 1)), np.zeros(3), rng.uniform(0.3, 1.5, size=1))
     by_pattern, average = bmlab.clamped(machine, XOR), XOR.mean(0)
@@ -145,7 +145,7 @@ def behind_by_a_fifth(seed):
 
 @claim("07-99")
 def geometry(seed):
-    """Nobody told the machine which units are neighbours: it has learnt that from the data."""
+    """Nobody told the machine which places belong together: it has learnt that from the data."""
     machine, half, three = learned(seed)[0], bmlab.states(8), bmlab.states(3)
     log_p, W = 0, machine.weights[:19, 19:]
     for unit in range(W.shape[1]):  # summed out, over all patterns of V1, V2 and V3
