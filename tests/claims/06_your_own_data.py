@@ -78,8 +78,8 @@ def empty_rows_are_penalty(seed):
 
 @claim("06-17")
 def a_correlation_without_a_weight(seed):
-    """tied to the same third ones, such as aid to El Salvador: set the direct weight to 0, and at least four fifths of
-    the machine's correlation are left."""
+    """tied to the same third ones, such as aid to El Salvador: without the direct weight the machine keeps at least
+    four fifths of the correlation."""
     table, _, model = again(seed)
     both = ~np.isnan(table[:, [FREEZE, CONTRAS]]).any(axis=1)
     correlation = np.corrcoef(table[both][:, [FREEZE, CONTRAS]].T)[0, 1]
@@ -244,7 +244,7 @@ def regression(rows, k, penalty=0.1):
 
 @claim("06-33")  # with the penalty of the machine
 def regressions_do_as_well(seed):
-    """in 20 hidings their errors differ by less than two in a hundred."""
+    """in 20 hidings their errors differ by less than two percentage points."""
     (seen, cells), ((machine, *_), truth) = hidden(seed), judged(seed)
     alone = np.column_stack([regression(seen, k) for k in range(16)])[cells]
     errors = [np.mean(guess * truth <= 0) for guess in (machine, alone)]
