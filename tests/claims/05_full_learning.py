@@ -35,21 +35,23 @@ STEADY, FALLING = np.full(2001, 0.05), np.linspace(0.05, 0, 601)
 
 
 @cache
-def ended(phase, rates, seed, n=10, copies=1):
-    """The machine at the end of a climb on a table (the animals themselves, if n is 0), and the table.
+def climbed(chains, rates, seed, n=10):
+    """The machines at every fiftieth step of a climb on a table (the animals themselves, if n is 0), and the table.
 
     "steady" climbs from no weights, "falling" starts on the summit.
     """
-    data = np.tile(table(seed, n) if n else ANIMALS, (copies, 1))
-    kind, _, sweeps = phase.partition(" ")
-    sample = partial(bmlab.gibbs, rng=np.random.default_rng(seed), burn_in=int(sweeps or 1) - 1, n_sweeps=1)
-    infer = bmlab.exact if phase == "exact" else sample
+    data = table(seed, n) if n else ANIMALS
+    sample = partial(bmlab.gibbs, rng=np.random.default_rng(seed), burn_in=0, n_sweeps=1)
     start, rate = (blank(data.shape[1]), STEADY) if rates == "steady" else (top(seed, n), FALLING)
-    chains = kind if kind in ("data", "fresh") else "previous"
-    climb = bmlab.fit(
-        start, data, infer, steps=len(rate), rate=rate, free_start=chains, penalty=PENALTY, every=len(rate)
-    )
-    return climb.model, data
+    infer, chains = (sample, chains) if chains else (bmlab.exact, "previous")
+    options = {"rate": rate, "free_start": chains, "penalty": PENALTY, "every": 50}
+    return [step.model for step in bmlab.fit(start, data, infer, steps=len(rate), **options).steps], data
+
+
+def ended(*climb):
+    """The last machine of a climb, and the table."""
+    models, data = climbed(*climb)
+    return models[-1], data
 
 
 @cache
@@ -58,9 +60,9 @@ def top(seed, n):
     return summit(table(seed, n) if n else ANIMALS, PENALTY)
 
 
-def lost(phase, seed, n=10, copies=1):
+def lost(chains, seed, n=10):
     """The loss of a free phase that starts on the summit, in exact nats."""
-    model, data = ended(phase, "falling", seed, n, copies)
+    model, data = ended(chains, "falling", seed, n)
     return score(top(seed, n), data) - score(model, data)
 
 
@@ -70,14 +72,16 @@ BOTH = tuple((seed, n) for n in (10, 0) for seed in range(10))
 @claim("05-58", BOTH)
 def persistent_chains_and_cd_are_near(seed, n):
     """PCD and CD-1 end within half a nat of the exact climb."""
-    exact, pcd, cd = (score(*ended(phase, "steady", seed, n)) for phase in ("exact", "previous", "data"))
+    exact, pcd, cd = (score(*ended(chains, "steady", seed, n)) for chains in ("", "previous", "data"))
     return 0.5 - max(abs(exact - pcd), abs(exact - cd))
 
 
 @claim("05-58")
 def fresh_chains_are_not(seed):
     """Fresh chains turn round and slide down past $-7$."""
-    return -7 - score(*ended("fresh 1", "steady", seed, 0))
+    models, data = climbed("fresh", "steady", seed, 0)
+    nats = [score(model, data) for model in models]
+    return min(max(nats) + 6.5, -7 - nats[-1])
 
 
 @claim("05-58", range(1000, 1100), share=0.95)  # not if it comes to keep to one side, as one in a hundred does
@@ -130,8 +134,8 @@ def averaging_tells(seed, n):
 
 
 @claim("05-61", BOTH)
-def persistent_chains_end_near(seed, n):
-    """**PCD ends near the summit with one sweep a step.**"""
+def persistent_chains_stay_near(seed, n):
+    """**PCD stays near the summit with one sweep a step.**"""
     return 0.03 - lost("previous", seed, n)
 
 
@@ -211,7 +215,7 @@ def rows_that_were_seen_are(seed):
 @claim("05-97")  # at the summit, less than nine tenths of it, along the exact ones
 def too_large(seed):
     """Fresh chains: they see too little correlation, and make the weights too large."""
-    best, (fresh, _) = top(seed, 15), ended("fresh 1", "falling", seed, 15)
+    best, (fresh, _) = top(seed, 15), ended("fresh", "falling", seed, 15)
     exact = bmlab.exact(best).corr[np.triu_indices(15, 1)]
     seen = bmlab.gibbs(best, rng=seed, n_chains=1000, burn_in=0, n_sweeps=1).corr[np.triu_indices(15, 1)]
     little = 0.9 - seen @ exact / (exact @ exact)

@@ -15,6 +15,11 @@ import bmlab
 IMAGES, SEEN = bmlab.data.digits().train, np.arange(64) < 32
 
 
+def digits(seed, count):
+    """The first images, or others at random."""
+    return IMAGES[np.random.default_rng(seed).choice(1000, count, replace=False) if seed else range(count)]
+
+
 def restored(found, right):
     """How many rows are as they should be."""
     return (found == right).all(axis=1).sum()
@@ -45,11 +50,11 @@ def attention_is_a_machine_that_competes():
     its pattern."""
 
 
-@claim("10-11")  # one of five at most, whichever digits are stored
+@claim("10-11")  # of other fives one at most
 def none_of_the_five(seed):
     """**C.** None of the five."""
-    five = IMAGES[np.random.default_rng(seed).choice(1000, 5, replace=False)]
-    return 1.5 - recalled(bmlab.hopfield(five), five), seed
+    five = digits(seed, 5)
+    return (1.5 if seed else 0.5) - recalled(bmlab.hopfield(five), five), seed
 
 
 @claim("10-11", share=0.8)
@@ -63,19 +68,19 @@ def random_patterns_come_back(seed):
 def margins_make_the_blend(seed):
     """Without the pixels that are white in all five, all five come back; with nearly all other fives that
     we tried, more do."""
-    five = IMAGES[:5] if seed == 0 else IMAGES[np.random.default_rng(seed).choice(1000, 5, replace=False)]
+    five = digits(seed, 5)
     inner = (five > 0).any(axis=0)
     without = recalled(bmlab.hopfield(five[:, inner]), five[:, inner], SEEN[inner])
-    return without - recalled(bmlab.hopfield(five), five) - (4.5 if seed == 0 else 0.5), seed
+    return without - recalled(bmlab.hopfield(five), five) - (0.5 if seed else 4.5), seed
 
 
 @claim("10-better-m", share=0.9)  # whichever digits are stored: most of five, next to none of forty
 def the_projection_rule(seed):
     """It restores all five digits, but none of forty. Other sets nearly always gave most of five, and hardly any of
     forty."""
-    some = IMAGES[np.random.default_rng(seed).choice(1000, 40, replace=False)]
+    some = digits(seed, 40)
     five, forty = (recalled(projection(x), x) for x in (some[:5], some))
-    return min(five - 2.5, 4.5 - forty), seed
+    return min(five - 2.5, 4.5 - forty) if seed else min(five - 4.5, 0.5 - forty), seed
 
 
 @claim("10-thousand-m")
@@ -85,16 +90,6 @@ def the_best_fit_restores_more(seed):
     fits = np.where(SEEN, some, 0) @ some.T
     found, best = np.sign(softmax(fits, axis=1) @ some), some[fits.argmax(axis=1)]
     return restored(best, some) - restored(found, some), seed
-
-
-@claim("10-thousand-m")  # from upper halves alone one can restore the commonest image of each
-def hardly_more_is_possible(seed):
-    """Hardly more is possible: from the upper half alone no rule restores more than 771."""
-    some = IMAGES[np.random.default_rng(seed).choice(1000, 500, replace=False)]
-    best = restored(some[(np.where(SEEN, some, 0) @ some.T).argmax(axis=1)], some)
-    groups = np.unique(some[:, SEEN], axis=0, return_inverse=True)[1]
-    most = sum(np.unique(some[groups == g], axis=0, return_counts=True)[1].max() for g in range(groups.max() + 1))
-    return 0.02 * most - (most - best), seed
 
 
 # Noise
