@@ -18,11 +18,13 @@ def my_ring_log_z(w, b):
 GAINED = "judge(summit, table) - judge(coins, table)"
 OTHERWISE = {  # where slips need more than the notebook writes
     "my_tosses": """
-state, my_tosses = -np.ones(3), ""
+state, my_tosses, otherwise = -np.ones(3), "", 0
 for k, u in enumerate(coins):
     h = toy.field(state)[k % 3]
+    colder = my_update(toy, state, k % 3, u)
     state[k % 3] = 1 if u < 1 / (1 + np.exp(-2 * h / 2)) else -1
     my_tosses += "+" if state[k % 3] > 0 else "-"
+    otherwise = k + 1 if (colder != state).any() else otherwise
 """
 }
 
@@ -109,6 +111,8 @@ SLIPS = {
             ("u < 1 / (1 + np.exp(-2 * h / 2))", "u < 0.5", "of 10 turns are right"),
             ("-np.ones(3)", "np.ones(3)", "of 10 turns are right"),
             ("...\nmy_tosses = my_tosses[:9]", "ten signs between quotes"),
+            ("...\notherwise = otherwise % 10 + 1", "u lies between p at T = 2 and p at T = 1"),
+            ("...\notherwise = 0", "u lies between p at T = 2 and p at T = 1"),
             ("...\nmy_tosses = -1", "put it between quotes"),
         ],
         "cheat": [
@@ -410,14 +414,25 @@ SLIPS = {
         "my_bias": [
             (".matrix_power(sweep_matrix(model), k)", ".matrix_power(sweep_matrix(model), k + 1)", "no sweep"),
             ("np.linalg.matrix_power(sweep_matrix(model), k)", "sweep_matrix(model)", "no sweep"),
-            (".max()", ".mean()", "the largest"),
-            ("np.abs(corr - bmlab.exact(model).corr)", "(corr - bmlab.exact(model).corr)", "the largest |error|"),
-            ("np.abs(corr - bmlab.exact(model).corr)", "np.abs(corr)", "forgets all"),
+            ("-off.flat[worst] if right.flat[worst] < 0 else ", "", "hair and eggs are the pair"),
+            ("if right.flat[worst] < 0 else off.flat[worst]", "", "the strongest lacks all"),
+            (
+                "return -off.flat[worst] if right.flat[worst] < 0 else off",
+                "return np.abs(off)",
+                "the strongest lacks all",
+            ),
+            ("right.flat[worst] < 0", "right.flat[worst] > 0", "the strongest lacks all"),
+            ("np.abs(off).argmax()", "off.argmax()", "the strongest lacks all"),
+            (" - right\n", "\n", "forgets all"),
             (
                 "start @ np.linalg.matrix_power(sweep_matrix(model), k)",
                 "np.linalg.matrix_power(sweep_matrix(model), k) @ start",
                 "forgets all",
             ),
+            ("abs(my_bias(model, start, k)) <= near", "my_bias(model, start, k) <= near", "the first k"),
+            ("abs(my_bias(model, start, k)) <= near", "abs(my_bias(model, start, k)) >= near", "the first k"),
+            ("range(100)", "range(1, 100)", "the first k"),
+            ("range(100)", "range(3)", "the first k"),
         ],
         "my_pl_gradient": [
             ("surprise.T @ data + data.T @ surprise", "surprise.T @ data", "half the slope"),
