@@ -319,6 +319,7 @@ TEXTS = {  # notebook -> exercise -> a name of which it asks, and its right text
     "00_start": {
         "made_up": ("made_up", list, lambda x: x.replace("-", MINUS), repr, ", ".join, " {} ".format, signs_of)
     },
+    "01_theory": {"averages_first": ("averages_first", str.lower, " {} ".format, lambda x: [x])},
     "03_gibbs_sampling": {
         "my_tosses": ("my_tosses", list, lambda x: x.replace("-", MINUS), repr, ", ".join, " {} ".format, signs_of),
         "cheat": ("cheat", list, str.lower, " {} ".format),
@@ -466,7 +467,7 @@ def writing(function, before=True):
 
 @pytest.mark.parametrize("before", [True, False])
 @pytest.mark.parametrize("name, function", [
-    ("01_theory", "my_mean_slope"), ("01_theory", "my_formula"), ("02_exact_z", "my_ring_log_z"),
+    ("01_theory", "my_formula"), ("02_exact_z", "my_ring_log_z"),
     ("03c_z_from_samples", "my_weight_ess"), ("05_full_learning", "my_pl_gradient"),
 ])  # fmt: skip
 def test_who_writes_into_an_argument_is_told_so(name, function, before, copy):

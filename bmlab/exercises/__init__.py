@@ -3,6 +3,7 @@
 from .cd_steps import cd_fault
 from .fast_matrix import fast_matrix
 from .student_copy import blank, progress, variant, watch
+from .three_gradients import three_gradients
 from .three_samplers import three_samplers
 
-__all__ = ["blank", "cd_fault", "fast_matrix", "progress", "three_samplers", "variant", "watch"]
+__all__ = ["blank", "cd_fault", "fast_matrix", "progress", "three_gradients", "three_samplers", "variant", "watch"]
