@@ -52,12 +52,9 @@ def hessian(row, seen, step=1e-5):
 # States, units, clamping
 
 
-@proved(
-    "01-front",
-    "It rests where the slope of each w and b is 0: its average clamped is that free, and so is (1 + average) / 2.",
-)
+@proved("01-front", "It rests where the slope of each w and b is 0: its average clamped is that free.")
 def the_climb_ends_where_the_pairs_agree():
-    """The climb ends, if it does, when each pair agrees, and each unit is $+1$, as often free as clamped."""
+    """The climb ends, if it does, when free and clamped have the same averages, of pairs and of units."""
 
 
 @proved("01-12", "E with s_i = +1 is 2 h_i below E with s_i = -1, so p(s_i = 1 | others) = 1 / (1 + exp(-2 h_i / T)).")
