@@ -171,7 +171,7 @@ def the_largest_message_is_the_width(weights, known):
 
 
 @proved(
-    "02-60", "Column by column, the units still there that are coupled to those summed out are the next k in order."
+    "02-price", "Column by column, the units still there that are coupled to those summed out are the next k in order."
 )
 def as_wide_as_the_lattice():
     """In a lattice $k$ units wide, crossed column by column, the front has about $k$ units."""
