@@ -15,9 +15,9 @@ function mount(model, el) {
   const bars = make("svg:svg", { viewBox: "0 0 400 262", role: "group", "aria-label": "States, most probable first" });
   let scale = 1;
   const rows = Array.from({ length: SHOWN }, (_, r) => {
-    const y = row * (r + 0.5) + 10, fills = ["currentColor", colours.gibbs];
-    const [sure, count] = fills.map((fill, k) =>
-      make("svg:rect", { x: from, y: y + (k - 1) * thick, height: thick, width: 0, fill }));
+    const y = row * (r + 0.5) + 10, looks = [["currentColor", -1, 0.4], [colours.gibbs, -0.5, 1.5]];
+    const [sure, count] = looks.map(([fill, top, high]) =>
+      make("svg:rect", { x: from, y: y + top * thick, height: high * thick, width: 0, fill }));
     const label = word(from - 6, y + 4, "", { "text-anchor": "end", class: `bml-state${n <= 4 ? " bml-drawn" : ""}` });
     const state = n <= 4 ? discs(n, from - 24, y, row - 1) : [];
     const hit = make("svg:rect", { x: 0, y: y - row / 2, width: 400, height: row, class: "bml-hit" });

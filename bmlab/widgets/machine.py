@@ -105,8 +105,9 @@ def _bars(ax: Axes, p: np.ndarray, shares: np.ndarray, n: int) -> None:
     thick, scale = min(0.28 * row, 8), (LIST_WIDTH - left - 8) / max(p.max(), shares.max())
     for k, state in enumerate(order):
         y = row * (k + 0.5) + 10
-        for top, length, colour in ((y - thick, p[state], plot.INK), (y, shares[state], plot.PLUS)):
-            ax.add_patch(Rectangle((left, top), scale * length, thick, fc=colour, ec="none"))
+        bars = (-1, 0.4, p[state], plot.INK), (-0.5, 1.5, shares[state], plot.PLUS)
+        for top, high, length, colour in bars:
+            ax.add_patch(Rectangle((left, y + top * thick), scale * length, high * thick, fc=colour, ec="none"))
         if n <= MAX_LABELLED_UNITS:
             plot.glyph(ax, states(n)[state], (left - 24, y), size=15)
         else:
