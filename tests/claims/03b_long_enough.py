@@ -83,7 +83,7 @@ def the_field_tips_few(seed):
 
 @claim("03b-trips")  # of replicas back from the top fewer than three times as many are up as down, drawn independently
 def all_up_holds_it_longer(seed):
-    """it comes back to a side drawn afresh: a **round trip**. All up holds it longer, and over many trips $T = 1$ is
+    """it comes back to a side drawn afresh: a **round trip**. The swaps keep $p$, so over many trips $T = 1$ is
     all up five times as long as all down."""
     rng, T, ladders = np.random.default_rng(seed), (1, 1.6, 2.2, 2.8, 4, 8), np.arange(100)
     magnet = bmlab.ising((4, 4), field=0.05)
