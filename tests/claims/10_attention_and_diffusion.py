@@ -8,7 +8,7 @@ from functools import cache, partial
 import numpy as np
 from referee import claim, proved
 from scipy.spatial.distance import cdist
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
 import bmlab
 
@@ -67,11 +67,22 @@ def random_patterns_come_back(seed):
 @claim("10-11", share=0.9)  # whichever digits are stored: more than with their margins
 def margins_make_the_blend(seed):
     """Without the pixels that are white in all five, all five come back; with nearly all other fives that
-    we tried, more do."""
+    we tried, more than with them."""
     five = digits(seed, 5)
     inner = (five > 0).any(axis=0)
     without = recalled(bmlab.hopfield(five[:, inner]), five[:, inner], SEEN[inner])
     return without - recalled(bmlab.hopfield(five), five) - (0.5 if seed else 4.5), seed
+
+
+@claim("10-alone-m")  # at a beta that is not too small
+def competition_restores_more(seed):
+    """With other fives, too, more come back competing than alone."""
+    five, beta = digits(seed, 5), np.random.default_rng([seed, 1]).uniform(0.1, 2)
+    alone, competing = np.where(SEEN, five, [[[-1.0]], [[-1.0]]])
+    for _ in range(30):
+        alone[:, ~SEEN] = np.sign(expit(beta * alone @ five.T) @ five)[:, ~SEEN]
+        competing[:, ~SEEN] = np.sign(softmax(beta * competing @ five.T, axis=1) @ five)[:, ~SEEN]
+    return restored(competing, five) - restored(alone, five) - 0.5, seed
 
 
 @claim("10-better-m", share=0.9)  # whichever digits are stored: most of five, next to none of forty
@@ -85,7 +96,7 @@ def the_projection_rule(seed):
 
 @claim("10-thousand-m")
 def the_best_fit_restores_more(seed):
-    """With random halves of the thousand it won, too."""
+    """It won with 500 of them stored, too."""
     some = IMAGES[np.random.default_rng(seed).choice(1000, 500, replace=False)]
     fits = np.where(SEEN, some, 0) @ some.T
     found, best = np.sign(softmax(fits, axis=1) @ some), some[fits.argmax(axis=1)]
@@ -130,7 +141,7 @@ def half_of_the_walkers(seed):
     return flocks(seed)[0] - 0.9, seed
 
 
-@claim("10-35")
+@claim("10-walk-m")
 def falling_noise_cures(seed):
     """Falling noise is the cure."""
     return 0.08 - abs(flocks(seed)[1] - 0.8), seed
