@@ -160,7 +160,7 @@ def every_hand_on_both_sides(seed):
 
 @claim("09-hands-m", product(range(8), range(3)))
 def it_reads_strangers(hand, seed):
-    """**It reads hands that it has never seen**"""
+    """**It reads forms that it has never seen**"""
     return 0.2 - misread(partial(recipe, rng=seed), SHEETS, hand == FORM) / (hand == FORM).sum(), (hand, seed)
 
 
