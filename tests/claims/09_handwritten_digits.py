@@ -195,7 +195,7 @@ def sure_of_the_absurd(fold, seed):
     machines, log_z, _ = chains(fold, seed)
     table = log_p(machines, log_z, np.random.default_rng(seed).choice([-1.0, 1.0], (1000, 64)))
     sure = np.mean(np.exp(table.max(axis=1) - np.logaddexp.reduce(table, axis=1)) > 0.99)
-    return 0.15 - abs(sure - 0.25), (fold, seed)
+    return 1 / 12 - abs(sure - 1 / 4), (fold, seed)
 
 
 @claim("09-strange-m", FOLDS)
