@@ -25,6 +25,7 @@ def two(parts):
 RAISING = [
     lambda: ROW + np.ones(2),
     lambda: placed(np.zeros(3), slice(None), np.ones(2)),
+    lambda: np.ones(3).__iadd__(TABLE),
     lambda: ROW @ np.ones(2),
     lambda: np.dot(ROW, np.ones(2)),
     lambda: ROW @ 2.0,
@@ -83,6 +84,7 @@ RAISING = [
     lambda: 2.5**5000,
     lambda: len(TOY),
     lambda: two(5),
+    lambda: two(),
     lambda: two([1]),
     lambda: two([1, 2, 3]),
     lambda: ROW[3],

@@ -1,6 +1,6 @@
 """NumPy's and Python's errors in words of the course: a student's slip in shapes, axes and kinds of numbers.
 
-in_plain_words(error)    the sentence of PLAIN whose pattern its message has, and otherwise its message
+in_plain_words(error)    its kind, and the sentence of PLAIN whose pattern its message has, or else its message
 
 A sentence names kinds of values in the words of KINDS: <int> is a number, <list> a list and what is to be done with it.
 """
@@ -80,6 +80,9 @@ PLAIN = {
         r"arrays of shapes \1 do not fit: from the last on, lengths must be equal, or one of them 1; "
         "x[:, None] has a length of 1 more, and x.T is turned over"
     ),
+    r"non-broadcastable output operand with shape (\(.*?\)) doesn't match the broadcast shape (\(.*?\))": (
+        r"an array of shape \2 is added to or taken off a place of shape \1, by += or the like"
+    ),
     r"could not broadcast input array from shape (\(.*?\)) into shape (\(.*?\))": (
         r"an array of shape \1 is written into a place of shape \2"
     ),
@@ -152,6 +155,7 @@ PLAIN = {
     ),
     r"float\(\) argument must be .* not '(\w+)'": r"<\1> stands where a number is asked for",
     r"only 0-dimensional arrays can be converted to Python scalars": "an array stands where one number is asked for",
+    r"(\w+)\(\) missing \d+ required positional arguments?: (.*)": r"\1() was not given \2",
     r"(\w+)\(\) takes (?:from \d+ to )?\d+ positional arguments? but (\d+) (?:was|were) given": (
         r"\1() was given another number of arguments than it takes, \2"
     ),
@@ -161,15 +165,18 @@ FITS = [(re.compile(pattern), words) for pattern, words in PLAIN.items()]
 
 
 def in_plain_words(error: BaseException) -> str:
-    """Return an error's kind and its message, in plain words if they are known."""
+    """Return an error's kind and its plain_message()."""
+    message = plain_message(error)
+    return f"{type(error).__name__}{': ' * bool(message)}{message}"
+
+
+def plain_message(error: BaseException) -> str:
+    """Return an error's message, in plain words if they are known."""
     message = f"{error}".strip()
     if type(error) is NameError and (known := name_like(error)):
-        return f"NameError: {message}; {known} is"
-    for pattern, words in FITS:
-        if found := pattern.fullmatch(message):
-            message = OF_KINDS.sub(of_kinds, found.expand(words))
-            break
-    return f"{type(error).__name__}{': ' * bool(message)}{message}"
+        return f"{message}; {known} is"
+    fits = ((words, pattern.fullmatch(message)) for pattern, words in FITS)
+    return next((OF_KINDS.sub(of_kinds, found.expand(words)) for words, found in fits if found), message)
 
 
 def of_kinds(found: re.Match[str]) -> str:
