@@ -81,10 +81,6 @@ SUMS = {  # words -> a right answer, and a wrong one
     "does not add up to 1 in each row: divide by the sum": (
         ((2, 4), (3, 3)), lambda p: p / p.sum(axis=1, keepdims=True), lambda p: p,
     ),
-    "adds up to 1 in each column, where each row should": (
-        ((2, 4), (3, 3)), lambda p: p / p.sum(axis=1, keepdims=True),
-        lambda p: (right := p / p.sum(axis=1, keepdims=True)) / right.sum(axis=0),
-    ),
 }  # fmt: skip
 
 
@@ -238,7 +234,7 @@ def of_machine(weights="w", biases="b", temperature="T"):
 FROM = "(lambda w, b, T: {})(model.dense_weights, model.biases, model.temperature)"
 BOTH = "np.tanh(old.biases[0] / {}) + new.biases[1] ** 3 / {}"
 STEP = "bmlab.BoltzmannMachine(model.dense_weights + model.dense_weights**2, model.biases, model.temperature)"
-BOUND, SQUARES = "[bmlab.Bounded(1.0, lower=rng.uniform(), upper=1 + rng.uniform())]", "[rng.normal(size=(3, 3))]"
+
 TOLD = [  # arguments, a right answer, a wrong one, what is said of it
     ("x, T", "x.sum()", "x.sum() * T", "it is T times what it should be"),
     ("x, T", "x.sum()", "x.sum() / T", "it is 1/T times what it should be"),
@@ -255,12 +251,9 @@ TOLD = [  # arguments, a right answer, a wrong one, what is said of it
     ("m", "np.tanh(m)", "m", "it is m, as it was given"),
     ("x", "np.outer(x, x**2)", "np.outer(x**2, x)", "it has rows and columns exchanged"),
     ("x", "x.sum()", "2.5", "it is 2.5, whatever is given"),
-    ("x, T", "x.sum()", "x.sum() + T", "it is too large by T"),
-    ("x, T", "x.sum()", "x.sum() - T", "it is too small by T"),
-    ("x", "x.sum()", "x.sum() - x.max()", "it is too small by the largest of x"),
-    ("x", "x.sum()", "x.sum() + np.log(len(x))", "it is too large by the logarithm of the length of x"),
-    ("model", "model.biases.sum()", "model.biases.sum() - bmlab.exact(model).log_z.value",
-     "it is too small by log Z of model"),
+    ("x", "x - x.mean()", "np.maximum(x - x.mean(), 0)", "it is 0 wherever it is wrong"),
+    ("x", "np.tanh(x)", "np.where(x > 0, np.tanh(x), 0)", "it is 0 wherever it is wrong"),
+    ("x", "np.exp(x)", "np.minimum(np.exp(x), 1)", "it is 1 wherever it is wrong"),
     ("m", "m + 0.1 * np.exp(m)", "m - 0.1 * np.exp(m)", "it goes the wrong way"),
     ("m", "m + 0.1 * np.exp(m)", "m + 0.4 * np.exp(m)", "it takes steps 4 times as long as they should be"),
     ("m", "m + 0.1 * np.exp(m)", "0.1 * np.exp(m)", "it is the step alone: m is to be added to it"),
@@ -269,17 +262,12 @@ TOLD = [  # arguments, a right answer, a wrong one, what is said of it
     ("x, T", "x.sum() * T + x.max() ** 3", "T ** 3", "it does not depend on the numbers in x, and should"),
     ("s, m", "(s * m).sum(axis=-1) + m.sum()", "(-s * m).sum(axis=-1) + m.sum()",
      "it is right for minus s in the place of s"),
-    ("data", "(data @ data.T).sum()", "(data.T @ data).sum()", "it is right for data transposed in the place of data"),
     ("x", "np.exp(x).max() - 7 * x[0]", "np.exp(-x).max() + 7 * x[0]", "it is right for minus x in the place of x"),
     ("x", "np.tanh(x).sum()", "np.tanh(2 * x).sum()", "it is right for twice x in the place of x"),
     ("x", "np.tanh(x).sum()", "np.tanh(x / 2).sum()", "it is right for half of x in the place of x"),
     ("x", "np.tanh(x).sum()", "np.tanh(1 / x).sum()", "it is right for one over x in the place of x"),
-    ("x", "np.tanh(x).sum()", "np.tanh(abs(x)).sum()", "it is right for the size of x, without its sign"),
     ("x, T", "x.sum() / T + T**3", "x.sum() / T / 2 + 8 * T**3", "it is right for twice T in the place of T"),
     ("x, i", "x[0] * i + i**2", "x[0] * (i - 1) + (i - 1) ** 2", "it is what it would be for i - 1"),
-    ("x, i", "x[0] * i + i**2", "x[0] * (i + 1) + (i + 1) ** 2", "it is what it would be for i + 1"),
-    ("b", "b.upper - b.lower**2", "b.upper - b.upper**2", "it is what it should be if b.lower were b.upper", BOUND),
-    ("b", "b.upper - b.lower**2", "b.lower - b.lower**2", "it is what it should be if b.upper were b.lower", BOUND),
     ("a, b", "np.tanh(a) - b", "np.tanh(b) - a", "it has a and b exchanged"),
     ("old, new", BOTH.format(1, 2), "np.tanh(new.biases[0]) + old.biases[1] ** 3 / 2", "it has old and new exchanged"),
     ("old, new", BOTH.format("old.temperature", "new.temperature"), BOTH.format(1, 1),

@@ -21,8 +21,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..checking.arrays import first_largest
-from ..estimate import Bounded
-from ..infer.exact.dispatch import exact
 from ..model import BoltzmannMachine
 from .answers import (
     DIGITS,
@@ -94,7 +92,7 @@ def named(trial: Trial, source: str = "") -> str:
     which, found, wanted, it = first_wrong(trial)
     flat = [np.concatenate([np.ravel(one) for one in side]) for side in (found, wanted)]
     words = by_ratio(*flat) or by_argument(found, wanted, tried, right)
-    words = words or by_sum(found, wanted) or by_place(found, wanted) or by_quantity(found, wanted, tried, right)
+    words = words or by_sum(found, wanted) or by_place(found, wanted)
     words = words or by_step(found, wanted, tried, right, which) or by_ignored(mine, right, tried)
     words = words or by_changed(found, tried, right, which)
     if not words and (words := by_edit(trial.typed, source)):
@@ -235,8 +233,9 @@ def by_ratio(found, wanted):
     found, wanted = found[known], wanted[known]
     if not found.size:
         return ""
-    if np.ptp(found) < 1e-12 and np.ptp(wanted) > DIGITS:
-        return f"is {number(found[0])}, whatever is given"
+    off = np.abs(found - wanted) > DIGITS
+    if off.any() and np.ptp(found[off]) < 1e-12 and np.ptp(wanted[off]) > DIGITS:
+        return f"is {number(found[off][0])}{' wherever it is wrong' if np.ptp(found) else ', whatever is given'}"
     large = np.abs(wanted) > 1e-2
     factors = found[large] / wanted[large]
     steady = factors.size and np.allclose(factors, factors[0], rtol=0.01) and close(found, factors[0] * wanted)
@@ -269,7 +268,6 @@ INSTEAD = {
     lambda x: x / (1 - np.where(x == 1, np.nan, x)): "is the odds, p / (1 - p), where p is asked for",
     lambda x: 2 * x - 1: "is twice what it should be, minus 1",
     lambda x: (1 + x) / 2: "is halfway between what it should be and 1",
-    lambda x: np.minimum(x, 1): "is never above 1, and should be",
     np.round: "is rounded to a whole number",
     np.trunc: "is cut to a whole number",
     np.ceil: "is rounded up to a whole number",
@@ -345,10 +343,6 @@ def by_sum(found, wanted):
         sums = [np.sum(one, axis=axis, keepdims=True) for one in found]
         if all(close(one / n, other) for one, n, other in zip(found, sums, wanted, strict=True)):
             return f"{words}: divide by the sum"
-    if max(map(np.ndim, found)) == 2:
-        sums = [np.sum(one, axis=0) for one in wanted]
-        if all(close(one, other / n) for one, n, other in zip(found, sums, wanted, strict=True)):
-            return "adds up to 1 in each column, where each row should"
     return ""
 
 
@@ -373,38 +367,6 @@ PLACES = {
     ),
     "is right but for its last number": lambda one, other: (one[..., :-1], other[..., :-1]),
     "is right but for its first number": lambda one, other: (one[..., 1:], other[..., 1:]),
-}
-
-
-def by_quantity(found, wanted, tried, right):
-    """Words for an answer that is off by a quantity of an argument: the log Z of a machine, the largest number."""
-    if any(map(np.ndim, wanted)) and not all(np.ndim(one) == 1 for one in wanted):
-        return ""
-    for name, given in arguments(right, tried):
-        for words, quantity in QUANTITIES.items():
-            with suppress(Exception):
-                size = [quantity(one) for one in given]
-                if np.ptp(size) < DIGITS:
-                    continue
-                off = [one - other for one, other in zip(found, wanted, strict=True)]
-                for sign, much in ((1, "large"), (-1, "small")):
-                    if all(close(one, sign * by + 0 * one) for one, by in zip(off, size, strict=True)):
-                        return f"is too {much} by {words.format(name)}"
-    return ""
-
-
-def log_z(given):
-    """Log Z of a small machine."""
-    if not isinstance(given, BoltzmannMachine) or given.n > 20:
-        raise TypeError
-    return exact(given).log_z.value
-
-
-QUANTITIES = {
-    "log Z of {}": log_z,
-    "{}": lambda given: given * 1.0 if np.ndim(given) == 0 else np.nan,
-    "the largest of {}": np.max,
-    "the logarithm of the length of {}": lambda given: np.log(len(given)),
 }
 
 
@@ -464,35 +426,22 @@ def changes_of(one):
     """Values that a student may have used in place of an argument."""
     if isinstance(one, BoltzmannMachine):
         return MACHINES
-    if isinstance(one, Bounded):
-        return BOUNDED
     if type(one) is int:
         return COUNTS
     if isinstance(one, np.ndarray) and one.dtype.kind == "f":
         are_states = one.size > 0 and bool(np.all((np.abs(one) == 1) | np.isnan(one)))
-        return OF_STATES if are_states else ARRAYS
-    return CHANGED if isinstance(one, float) else {}
+        return OF_STATES if are_states else SCALED
+    return SCALED | TAKEN if isinstance(one, float) else {}
 
 
-OF_STATES = {
-    "is right for minus {0} in the place of {0}": lambda x: -x,
-    "is right for {0} transposed in the place of {0}": lambda x: x.T,
-}
-ARRAYS = OF_STATES | {
+OF_STATES = {"is right for minus {0} in the place of {0}": lambda x: -x}
+SCALED = OF_STATES | {
     "is right for twice {0} in the place of {0}": lambda x: 2 * x,
     "is right for half of {0} in the place of {0}": lambda x: x / 2,
     "is right for one over {0} in the place of {0}": lambda x: 1 / x,
-    "is right for the size of {}, without its sign": np.abs,
 }
-CHANGED = {words: change for words, change in ARRAYS.items() if "transposed" not in words} | {
-    "is what it would be for {} = 1": lambda x: 1.0,
-    "is what it would be for {} = 0": lambda x: 0.0,
-}
-COUNTS = {"is what it would be for {} - 1": lambda x: x - 1, "is what it would be for {} + 1": lambda x: x + 1}
-BOUNDED = {
-    "is what it should be if {0}.lower were {0}.upper": lambda x: Bounded(lower=x.upper, upper=x.upper),
-    "is what it should be if {0}.upper were {0}.lower": lambda x: Bounded(lower=x.lower, upper=x.lower),
-}
+TAKEN = {f"is what it would be for {{}} = {value:g}": lambda _, value=value: value for value in (1.0, 0.0)}
+COUNTS = {"is what it would be for {} - 1": lambda x: x - 1}
 
 
 def scaled(weights: float = 1, biases: float = 1, temperature: float = 1) -> Callable:
