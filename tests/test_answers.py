@@ -109,7 +109,7 @@ def test_another_form_of_the_same_kind_is_right(answer, right):
         ("b", "a", ""),
         ([1], [1, 2], ""),
         ("3", None, ""),
-        ({1, 2}, None, f"mine is a set, {ASKED}: make it a list"),
+        ({1, 2}, None, "mine is a set: make it a list"),  # if it is not known what is asked for
     ],
 )
 def test_a_text_or_a_list_is_asked_for_by_name(value, right, words):
@@ -195,7 +195,7 @@ def test_a_student_s_own_machine_is_to_be_one(table, words):
 
 
 def test_who_has_not_run_a_cell_is_told_which_name_is_missing():
-    assert kind_of_slip("mine(2)", ["mine"], KNOWN) == "mine is missing: run the cell that writes it, to its end"
+    assert kind_of_slip("mine(2)", ["mine"], KNOWN) == "mine is missing: no cell that ran to its end has made it"
     assert kind_of_slip("mine", ["mine"], KNOWN | {"mine": TWO}, "mine = 2.0") == (
         "mine has shape (2,), where one number is asked for"
     )

@@ -79,6 +79,13 @@ RIGHT = {  # in another form than the package's, as students type it
         "sum(m.biases for m in machines) / len(machines))"
     ],
     "05b_which_method-my_radius": ["np.linalg.norm(model.weights, 2) / model.temperature"],
+    "08_restricted_machines-my_log_z": [
+        "bmlab.exact(model).log_z.value",
+        "np.log(np.exp(log_weight(turned(model, v), bmlab.states(model.n - v))).sum())",
+    ],
+    "10_attention_and_diffusion-my_attention": [
+        "(a := np.exp(beta * s @ patterns.T)) @ patterns / a.sum(axis=-1, keepdims=True)",
+    ],
     "06_your_own_data-my_log_p": ["bmlab.log_prob(machine, row[None])[0]"],
     "06_your_own_data-my_guess": ["np.where(np.isnan(row), bmlab.complete(machine, row).mean, row)"],
 }
@@ -402,4 +409,4 @@ def test_what_is_said_of_a_wrong_blank_ends_in_one_stop(body, capsys):
 
 
 def test_a_name_that_a_test_asks_for_and_is_not_there_is_missing():
-    assert kind_of_slip("assert side > 0", ["side"], {}) == "side is missing: run the cell that writes it, to its end"
+    assert kind_of_slip("assert side > 0", ["side"], {}) == "side is missing: no cell that ran to its end has made it"

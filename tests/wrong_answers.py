@@ -114,6 +114,7 @@ SLIPS = {
         "my_tosses": [
             ("h / 2)", "h)", "T is 2, p "),
             ("-2 * h / 2", "-h / 2", "of 10 turns are right"),
+            ("my_tosses = {'+', '-'}", "my_tosses is a set: make it a list"),
             ("u < 1", "u > 1", "0 of 10 turns are right"),
             ("toy.field(state)", "(toy.weights @ state)", "Look again at turn"),
             ("u < 1 / (1 + np.exp(-2 * h / 2))", "u < 0.5", "of 10 turns are right"),
@@ -135,7 +136,8 @@ SLIPS = {
             ("my_cheat = bmlab.sweep", "hardly wrong"),
             ("(1 + bmlab.exact(model).mean) / 2", "1 / (1 + np.exp(-2 * model.field(s)))", "a mean is off by"),
             ("my_cheat = lambda model, s, u: bmlab.sweep(model.at(2), s, u)", "a mean is off by"),
-            ("my_cheat = lambda model, s, u: np.asarray(s)", "depends on the start"),
+            ("my_cheat = lambda model, s, u: np.asarray(s)", "u[i] alone decide"),
+            ("my_cheat = lambda model, s, u: -bmlab.sweep(model, s, u)", "u[i] alone decide"),
             ("1.0, -1.0", "1, 0", "a state of -1 and +1"),
             ("(1 + bmlab.exact(model).mean) / 2", "bmlab.exact(model).mean", "a mean is off by"),
             ("u <", "0.5 <", "u[i] alone decide"),
@@ -208,6 +210,7 @@ SLIPS = {
             (" / N)", ") / N", "half the error"),
             ("(1 + np.tanh(b / T) ** 2) ** n - 1", "n * np.tanh(b / T) ** 2", "list the 4 states"),
             ("np.tanh(b / T) ** 2", "np.tanh(2 * b / T) ** 2", "one unit"),
+            ("my_jump_error = lambda n, b, T, N: N * np.nan", "an overflow, and so fails its test (without a bias"),
         ],
     },
     "04_mean_field": {
@@ -319,7 +322,7 @@ SLIPS = {
             ("critical = 1 / length", "too small"),
             ("critical = 2 / differ", "too large"),
             ("critical = 0.5", "too large"),
-            ("critical = -1 / differ", "too small"),
+            ("critical = -1 / differ", "a beta above 0"),
         ],
         "my_recall": [
             (
@@ -413,6 +416,7 @@ SLIPS = {
             ("...\nmy_image = -my_image", "more ink than paper"),
             ("...\nmy_digit = 8", "not what the reader gives to your digit"),
             ("...\nbefore = np.log(before)", "not log p"),
+            ("...\nbefore, after = 100 * before, 100 * after", "not percent"),
             ("log_p(machines, log_z, ", "log_p(machines, np.zeros(10), ", "log_z off"),
             ("axis=1).ravel", "axis=0).ravel", "axis=1"),
             ("...\nafter = before", "axis=1"),
@@ -512,6 +516,7 @@ SLIPS = {
             ("T_own", "1", "that is at T = 1"),
             ("-0.5 * h_own[1] / T_own + ", "", "own biases are missing"),
             ("2 * np.cosh", "np.cosh", "each visible unit takes both its values"),
+            ("...\nvisible_out = visible_out / np.log(10)", "too low for np.log of four terms"),
             (
                 "-0.5 * h_own[1]",
                 "0.5 * h_own[0]",

@@ -30,6 +30,7 @@ NAN = (
 )
 TRUTH = "{} returned truth values, True or False, where numbers are asked for: is it a comparison?"
 NO_TEXT = "{} is {}, where a text is asked for: put it between quotes"
+MISSING = "{} is missing: no cell that ran to its end has made it"
 OWN_ASSERT = "{} stops with AssertionError: is there an assert of its own in it?"
 STOPS = " stops with "
 ORDINAL = ("first", "second", "third", "fourth")
@@ -323,7 +324,7 @@ def kind_of_slip(
     here = {}
     for name in asked:
         if name not in names:
-            return f"{name} is missing: run the cell that writes it, to its end"
+            return MISSING.format(name)
         if callable(right.get(name)) and not callable(names[name]) and solution:
             takes = first_line(inspect.signature(right[name]).parameters)
             return NO_FUNCTION.format(name, describe(names[name]), takes)
@@ -365,6 +366,7 @@ def kind_of_value(name: str, found: Any, right: Any = None) -> str:
     if isinstance(found, float | np.floating) and np.isnan(found):
         return NAN.format(name).replace(" returned ", " is ", 1)
     words = "" if isinstance(found, str) or isinstance(right, str | list) else kind_error(name, found)
+    words = words.replace(", where numbers are asked for", "")  # if it is not known what is
     if right is not None and not isinstance(right, str | list):
         is_asked = isinstance(right, BoltzmannMachine) and not isinstance(found, BoltzmannMachine)
         words = kind_error(name, found) * (not is_asked) or unlike(name, found, right)

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 from ..checking.calls import show_call
 from ..running.files import write_bytes
-from .answers import ENDLESS, OWN_ASSERT, READ_ONLY, WRITES, Unanswered, as_asked, kind_of_slip, kind_of_value
+from .answers import ENDLESS, NAN, OWN_ASSERT, READ_ONLY, WRITES, Unanswered, as_asked, kind_of_slip, kind_of_value
 from .errors import in_plain_words
 from .hints import FEW_DIGITS, named_in_test, source_of
 from .judging import CASES, Untried, judge
@@ -334,8 +334,9 @@ def _verdict(about, error, names):
         more = _named(about, names, solution) if failed and not slip and not is_own else ""
         if more.endswith(" is right") and THEIRS.search(said):
             more = ""
-        digits = more in [FEW_DIGITS.format(name) for name in about["asked"]]
-        slip = slip or (more if digits else said + f" ({more})" * bool(more))
+        digits, nan = ([words.format(name) for name in about["asked"]] for words in (FEW_DIGITS, NAN))
+        said = f"{more}, and so fails its test ({said})" if more in nan else said + f" ({more})" * bool(more)
+        slip = slip or (more if more in digits else said)
     return f"\N{BALLOT X} {slip}", False
 
 
