@@ -84,7 +84,7 @@ RIGHT = {  # in another form than the package's, as students type it
         "np.log(np.exp(log_weight(turned(model, v), bmlab.states(model.n - v))).sum())",
     ],
     "10_attention_and_diffusion-my_attention": [
-        "(a := np.exp(beta * s @ patterns.T)) @ patterns / a.sum(axis=-1, keepdims=True)",
+        "(a := np.exp(beta * s @ patterns.T)) @ patterns / a.sum(axis=-1, keepdims=True)"
     ],
     "06_your_own_data-my_log_p": ["bmlab.log_prob(machine, row[None])[0]"],
     "06_your_own_data-my_guess": ["np.where(np.isnan(row), bmlab.complete(machine, row).mean, row)"],

@@ -202,7 +202,8 @@ def test_a_cold_machine_goes_by_its_lowest_states_at_their_price(n, temperature)
 def test_too_many_states_are_refused_with_their_price():
     with pytest.raises(
         ValueError,
-        match=r"would need 2\^60 states, about .* (days|years)( on \d+ workers)? and .* GiB; it stops "
+        match=r"would need 2\^60 states, about .* (days|years)( on \d+ workers)? and .* GiB, "
+        r"or a table of over 2\^27 numbers; it stops "
         r"at 10 minutes and .* GiB\. Use mean_field\(\) or gibbs\(\)\.",
     ):
         bmlab.exact(bmlab.sherrington_kirkpatrick(60, rng=np.random.default_rng(0)))

@@ -272,6 +272,23 @@ def test_a_plan_reads_as_a_sentence():
     assert "in 2 components" in str(bmlab.exact_plan(two_rings))
 
 
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (bmlab.ising((16, 16)), r"2\^128 listed states, over a million years and over a billion GiB, or a table"),
+        (bmlab.sherrington_kirkpatrick(50, rng=0), r"2\^50 states, about .* (days|hours|minutes).* and .* GiB, or a table"),
+        (bmlab.ising((12, 12)), r"operations, about .* seconds and .* GiB;"),
+        (bmlab.sherrington_kirkpatrick(26, rng=0), r"2\^26 states, about .* ms and .* MiB;"),
+    ],
+)
+def test_a_refusal_says_that_only_tables_as_are_never_made_would_take_less(model, words):
+    """On a torus of 16 x 16 the million years of 2^128 states are no need: tables of 2^31 numbers take hours."""
+    with pytest.raises(ValueError, match="exact.. would need .*" + words):
+        bmlab.exact(model, max_seconds=1e-3)
+    graph = planning.Pattern(model.weights).graph
+    assert ("or a table" in words) == (model.n > 26 and elimination.best_order(graph, planning.MAX_TREEWIDTH) is None)
+
+
 def test_no_price_is_a_number_that_nobody_can_picture():
     """1e90 pieces and 1e81 years were printed."""
     glasses = [bmlab.sherrington_kirkpatrick(n, rng=0) for n in (60, 900)]

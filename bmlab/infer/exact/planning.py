@@ -53,6 +53,7 @@ class Component(NamedTuple):
     bytes    memory of one process
     seconds  for all slices one after the other, on one core (on both for a product of 26 to 33 units);
              `side_by_side` slices run in parallel
+    wide     whether variable elimination is no way out, for lack of an order with tables that are ever made
     """
 
     units: np.ndarray
@@ -63,6 +64,7 @@ class Component(NamedTuple):
     seconds: float
     slices: float = 1
     side_by_side: float = 1
+    wide: bool = False
 
     __repr__ = summary
     __getattr__ = no_such_attribute
@@ -125,7 +127,7 @@ class Plan(NamedTuple):
                 f", {time_in_words(self.core_seconds)} of a core",
             )
         size = size_in_words(self.bytes)
-        return f"{self.method}{apart}: {count_in_words(self.work)} operations, {size}, about {self.time}{of_one_core}"
+        return f"{self.method}{apart}: {count_in_words(self.work)} operations, {size}, {_about(self)}{of_one_core}"
 
 
 @show_call()
@@ -224,7 +226,10 @@ def _cheapest(units, graph, all_pairs):
     algorithms = [_matrix_products(units), _cutset(units, own, all_pairs)]
     best = min(filter(None, algorithms), key=lambda component: component.seconds)
     other = _variable_elimination(units, own, all_pairs, best.seconds)
-    return other if other and other.seconds < best.seconds else best
+    if other and other.seconds < best.seconds:
+        return other
+    longest = TABLE_ENTRY_COST * 2.0**MAX_TREEWIDTH / EXPONENTIALS
+    return best._replace(wide=other is None and bool(best.seconds > longest))
 
 
 def _without_search(units):
@@ -284,10 +289,14 @@ def check_cost(
     longest = max(price.components, key=lambda component: component.seconds)
     fewer = all_pairs and longest.algorithm in ("cutset conditioning", "variable elimination")
     raise ValueError(
-        f"exact() would need {_what(longest)}, about {price.time} and {size_in_words(price.bytes)}; "
-        f"it stops at {time_in_words(max_seconds)} and {size_in_words(max_bytes)}. "
+        f"exact() would need {_what(longest)}, {_about(price)} and {size_in_words(price.bytes)}"
+        f"{f', or a table of over 2^{MAX_TREEWIDTH} numbers' * longest.wide}; it stops at {time_in_words(max_seconds)} and {size_in_words(max_bytes)}. "
         f"Use {'''pairs='couplings', ''' if fewer else ''}mean_field() or gibbs()."
     )
+
+
+def _about(price):
+    return "about " * (price.seconds <= LONGEST) + price.time
 
 
 def _what(component):
