@@ -276,7 +276,10 @@ def test_a_plan_reads_as_a_sentence():
     ("model", "words"),
     [
         (bmlab.ising((16, 16)), r"2\^128 listed states, over a million years and over a billion GiB, or a table"),
-        (bmlab.sherrington_kirkpatrick(50, rng=0), r"2\^50 states, about .* (days|hours|minutes).* and .* GiB, or a table"),
+        (
+            bmlab.sherrington_kirkpatrick(50, rng=0),
+            r"2\^50 states, about .* (days|hours|minutes).* and .* GiB, or a table",
+        ),
         (bmlab.ising((12, 12)), r"operations, about .* seconds and .* GiB;"),
         (bmlab.sherrington_kirkpatrick(26, rng=0), r"2\^26 states, about .* ms and .* MiB;"),
     ],
