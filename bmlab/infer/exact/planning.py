@@ -288,9 +288,10 @@ def check_cost(
         return
     longest = max(price.components, key=lambda component: component.seconds)
     fewer = all_pairs and longest.algorithm in ("cutset conditioning", "variable elimination")
+    tables = f", or a table of over 2^{MAX_TREEWIDTH} numbers" * longest.wide
     raise ValueError(
-        f"exact() would need {_what(longest)}, {_about(price)} and {size_in_words(price.bytes)}"
-        f"{f', or a table of over 2^{MAX_TREEWIDTH} numbers' * longest.wide}; it stops at {time_in_words(max_seconds)} and {size_in_words(max_bytes)}. "
+        f"exact() would need {_what(longest)}, {_about(price)} and {size_in_words(price.bytes)}{tables}; "
+        f"it stops at {time_in_words(max_seconds)} and {size_in_words(max_bytes)}. "
         f"Use {'''pairs='couplings', ''' if fewer else ''}mean_field() or gibbs()."
     )
 
