@@ -1,7 +1,8 @@
 """The loops that Numba compiles agree with NumPy's, sweep by sweep, and both with plain.py."""
 
+import subprocess
+import sys
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from bmlab.infer.variational import (
     naive_mean_field,
     tap_equations,
 )
+from bmlab.running import compiling
 
 SEEDS = range(6)
 
@@ -29,11 +31,23 @@ def glass(seed, n=9, to=np.asarray):
     return bmlab.BoltzmannMachine(to(weights), rng.normal(size=n), 3.0)
 
 
+def without_numba(patch):
+    """Let methods believe that Numba is not installed."""
+    for module, name in (
+        (compiling, "numba_is_loaded"),
+        (compiling, "has_numba"),
+        (coordinate_descent, "has_numba"),
+        (coordinate_descent, "numba_is_here"),
+        (linear_response, "numba_is_loaded"),
+    ):
+        patch.setattr(module, name, lambda: False)
+
+
 @pytest.fixture(params=["numpy", "numba"])
 def engine(request, monkeypatch):
     """Either engine, as if Numba were there or not."""
-    for module in (coordinate_descent, belief_propagation, linear_response):
-        monkeypatch.setattr(module, "has_numba", lambda: request.param == "numba")
+    if request.param == "numpy":
+        without_numba(monkeypatch)
 
 
 @pytest.mark.parametrize("name", ["mean_field", "tap", "bethe"])
@@ -53,9 +67,12 @@ def law_sweeps(theory, to, seed):
     """Five of them, from three starts: rounding grows by less than the largest slope, |J| n, a sweep."""
     model = replace(glass(seed, to=to), offset=1.0)
     functional = theory.free_energy_functional(model)
-    by_numpy = partial(
-        coordinate_descent.sweep_until, functional.coordinate_update, coordinate_descent.rows_by_class(model)
-    )
+    rows = coordinate_descent.rows_by_class(model)
+
+    def by_numpy(m, tolerance, most):
+        moves = (coordinate_descent.sweep_down(m, functional.coordinate_update, rows) for _ in range(most))
+        return next((moved, k) for k, moved in enumerate(moves, 1) if moved <= tolerance or k == most)
+
     by_numba = compiled_loops.sweeper(model, functional.reacts)
     there = [np.random.default_rng(seed).uniform(-1, 1, (model.n, 3)) for _ in range(2)]
     ends = [sweep(m, 1e-3, 5) for sweep, m in zip((by_numpy, by_numba), there, strict=True)]
@@ -82,7 +99,7 @@ def test_correlations_are_those_of_the_whole_inverse(n, monkeypatch):
     right = np.outer(root, root) * np.linalg.inv(np.diag(curvature[0]) - curvature[1]) + np.outer(m, m)
     np.fill_diagonal(right, 1.0)
     assert found.stable and np.allclose(found.pairs, right, rtol=0, atol=1e-12)
-    monkeypatch.setattr(linear_response, "has_numba", lambda: False)
+    without_numba(monkeypatch)
     assert np.abs(linear_response.linear_response(model, m, *curvature).pairs - right).max(initial=0) < 1e-12
 
 
@@ -92,8 +109,9 @@ def test_messages_are_the_same_whoever_sends_them(seed, monkeypatch):
     model = glass(seed)
     graph, field = belief_propagation.graph_of(model), model.biases / model.temperature
     there = []
-    for numba in (False, True):
-        monkeypatch.setattr(belief_propagation, "has_numba", lambda numba=numba: numba)
+    for numba in (True, False):
+        if not numba:
+            without_numba(monkeypatch)
         send, u = belief_propagation._sender(graph, field), np.zeros(len(graph.j))
         there.append([*(send(u, step) for step in (1.0, 1.0, 0.5)), *u])
     assert np.abs(np.subtract(*there)).max() < 1e-13 and there[0][2] > 0
@@ -105,3 +123,32 @@ def test_a_loop_is_compiled_once_for_machines_of_any_size():
         bmlab.mean_field(glass(n, n)), bmlab.tap(glass(n, n), starts=2), bmlab.bethe(glass(n, n))
     loops = {name: one for name, one in vars(compiled_loops).items() if hasattr(one, "signatures")}
     assert {name for name, one in loops.items() if len(one.signatures) > 1} == set() and len(loops) > 3
+
+
+def test_numba_is_imported_when_numpy_has_taken_as_long(monkeypatch):
+    """What a process rents is summed: the loss is never more than one call and the import, and the choice is kept."""
+    monkeypatch.setattr(compiling, "_rented", 0.0)
+    monkeypatch.setattr(compiling, "numba_is_loaded", lambda: False)
+    price, name = compiling.NUMBA_IMPORT, lambda kind: lambda: lambda _: kind
+    first, other = (compiling.rented(name("numpy"), name("numba"), price * part) for part in (0.4, 1.0))
+    assert [first(0), first(0), other(0), first(0), other(0)] == ["numpy", "numpy", "numpy", "numba", "numba"]
+    assert compiling._rented <= price + price
+
+
+FRESH = """
+import sys, numpy, bmlab
+bmlab.mean_field(bmlab.medium(), starts=5), bmlab.tap(bmlab.toy()), bmlab.bethe(bmlab.medium().at(9.0))
+assert "numba" not in sys.modules
+glass = bmlab.sherrington_kirkpatrick(60, rng=0, scale=0.3).at(1.5)
+by_numpy = bmlab.mean_field(glass)
+for _ in range(99):
+    by_numba = bmlab.mean_field(glass)
+assert "numba" in sys.modules
+assert numpy.abs(by_numpy.corr - by_numba.corr).max() < 1e-10 and by_numpy.info["sweeps"] == by_numba.info["sweeps"]
+"""
+
+
+@pytest.mark.slow
+def test_a_few_small_machines_need_no_numba():
+    """Its import takes longer than they do; many calls import it, and answer the same."""
+    subprocess.run([sys.executable, "-c", FRESH], check=True)

@@ -22,7 +22,7 @@ import numpy as np
 from ...checking.arrays import read_only
 from ...checking.validation import ArrayLike, check_choice
 from ...model import BoltzmannMachine, field_of
-from ...running.compiling import has_numba
+from ...running.compiling import NUMBA_IMPORT, has_numba
 from ...running.progress_bars import with_progress
 from ...running.sparsity import LATTICE_NEIGHBOURS, LISTED_SHARE, ColourClasses
 from .numpy_engine import NumpyEngine, Sweeps, lines
@@ -36,7 +36,6 @@ NUMBA_NUMBER, NUMBA_WEIGHT, NUMBA_FIELD, NUMBA_READ = 1.2e-8, 1.5e-10, 3e-9, 5e-
 FLIP_CHAINS = 16  # chains whose fields give the share of flips
 MOST_FLIPS = 0.5  # the largest share of units that flip in a sweep
 MULTIPLY_ADDS = 1.5e10  # per second in a matrix product, of both engines
-NUMBA_IMPORT = 0.3  # seconds, including compiled loops from its cache
 BACKENDS = ("auto", "numpy", "numba")
 
 

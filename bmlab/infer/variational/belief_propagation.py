@@ -21,7 +21,6 @@ from that of linear response (linear_response.py).  With r_i^2 = 1 - m_i^2 and r
 from __future__ import annotations
 
 from functools import partial
-from importlib import import_module
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -34,7 +33,7 @@ from ...checking.validation import ArrayLike, check_count, check_positive
 from ...estimate import Bounded, Estimate, as_corr, warn_unless_converged
 from ...methods import method
 from ...model import BoltzmannMachine, check_model, with_offset
-from ...running.compiling import has_numba
+from ...running.compiling import import_once, rented
 from ...running.progress_bars import with_progress
 from ...running.sparsity import values_at
 from .coordinate_descent import stopping_message
@@ -44,6 +43,7 @@ from .linear_response import Response, TreeBranches, couplings, linear_response
 LOOPY_ADVICE = "loops are too strong, do not use its numbers. Come from hot with temperature_path(), or use gibbs()"
 RESTART_ADVICE = "come from hot with temperature_path(), give it other messages with start=, or use gibbs()"
 STALLED_SWEEPS = 10  # sweeps without a new smallest move after which steps are halved
+SENDER_SECONDS = 2e-5  # of NumPy for a unit that sends to all its partners
 
 
 class Graph(NamedTuple):
@@ -205,12 +205,17 @@ def _propagate(graph, u, local_field, tolerance, max_sweeps):
 def _sender(graph, local_field):
     """Return send(u, step): units in order and back send to all partners, in place; it returns the largest move."""
     schedule = np.concatenate([graph.order, graph.order[::-1]])
-    if has_numba():
-        loops = import_module(".compiled_loops", __package__)
+
+    def in_numpy():
+        edges = [slice(*ends) for ends in pairwise(graph.indptr)]
+        return partial(send_messages, graph, edges, schedule, local_field)
+
+    def in_loops():
+        loops = import_once(".compiled_loops", __package__)
         places = map(loops.as_index, (graph.indptr, graph.back, schedule))
         return partial(loops.send_messages, graph.j, *places, local_field)
-    edges = [slice(*ends) for ends in pairwise(graph.indptr)]
-    return partial(send_messages, graph, edges, schedule, local_field)
+
+    return rented(in_numpy, in_loops, SENDER_SECONDS * len(schedule))
 
 
 def send_messages(

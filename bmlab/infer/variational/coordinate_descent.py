@@ -10,7 +10,6 @@ end.  If sweeps converge slowly, a Newton step is tried, and taken if G falls.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from ...checking.arrays import TIE_ROUNDING, align_columns, oriented, smallest_f
 from ...checking.validation import ArrayLike, check_count, check_positive
 from ...estimate import Bounded, Estimate, as_corr
 from ...model import BoltzmannMachine, field_of, with_offset
-from ...running.compiling import has_numba, import_once
+from ...running.compiling import has_numba, import_once, numba_is_here, rented
 from ...running.progress_bars import counting_bar
 from .linear_response import linear_response, positive_solver
 
@@ -29,7 +28,8 @@ DENSE_EIGEN_UNITS = 300  # units up to which all eigenvectors are found at once
 FREE_ENERGY_ROUNDING = 1e-14  # relative rounding of G
 FAILURE_ADVICE = "use bethe() or gibbs()"  # if an approximation has failed
 NEWTON_PATIENCE = 6  # sweeps between trials of a Newton step after one that did not help
-COMPILED_PATIENCE = 60  # the same for compiled sweeps; 20 to 200 of them take the time of a Newton step
+COMPILED_PATIENCE = 60  # the same if sweeps are compiled, or soon will be; 20 to 200 of them take the time of a step
+CLASS_SECONDS, ECHO_SECONDS = 5e-6, 2.5e-5  # of NumPy for a class of units in a sweep, and with TAP's echo
 
 
 class Functional(NamedTuple):
@@ -134,20 +134,19 @@ def descend(
 
 
 def _sweeper(model, functional):
-    """Return sweep_until(m, tolerance, most), by Numba or NumPy, and the number of sweeps before a Newton step."""
-    if has_numba():
-        return import_once(".compiled_loops", __package__).sweeper(model, functional.reacts), COMPILED_PATIENCE
-    return partial(sweep_until, functional.coordinate_update, rows_by_class(model)), NEWTON_PATIENCE
+    """Return sweep_until(m, tolerance, most) and the number of sweeps before a Newton step; NumPy makes one sweep."""
 
+    def in_numpy():
+        rows = rows_by_class(model)
+        return lambda m, *_: (sweep_down(m, functional.coordinate_update, rows), 1)
 
-def sweep_until(update: Callable, rows: list, m: np.ndarray, tolerance: float, most: int) -> tuple[float, int]:
-    """Sweep by NumPy until no mean moves by more than `tolerance`; return the largest move and the number of sweeps."""
-    sweeps, moved = 0, np.inf
-    while sweeps < most:
-        sweeps, moved = sweeps + 1, sweep_down(m, update, rows)
-        if moved <= tolerance:
-            break
-    return moved, sweeps
+    def in_loops():
+        return import_once(".compiled_loops", __package__).sweeper(model, functional.reacts)
+
+    if model.is_sparse:
+        has_numba()  # loads it, as the response of a sparse machine does in any case
+    seconds = len(model.colours) * (ECHO_SECONDS if functional.reacts else CLASS_SECONDS)
+    return rented(in_numpy, in_loops, seconds), COMPILED_PATIENCE if numba_is_here() else NEWTON_PATIENCE
 
 
 def rows_by_class(model: BoltzmannMachine) -> list[tuple]:

@@ -20,6 +20,7 @@ difference: see TreeBranches.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,10 +28,11 @@ import scipy
 
 from ...estimate import coupled_pairs
 from ...model import BoltzmannMachine
-from ...running.compiling import has_numba, import_once
+from ...running.compiling import import_once, numba_is_loaded
 from .selected_inversion import factorize, is_positive_definite, selected_inverse
 
 MAX_INCONSISTENCY = 0.5  # of mean field on glasses: beyond it the moments are off by 0.06 and more (notebook 04)
+FEW_UNITS = 64  # whose whole inverse takes less than 0.1 ms; SciPy's linear algebra is imported in 150
 CORRELATION_ROUNDING = 1e-9  # rounding may take a correlation beyond 1 by this
 
 
@@ -150,7 +152,7 @@ def linear_response(
 def _pairs(model, m, inverse, is_half):
     """Return r_i r_j (r A r)^-1_ij + m_i m_j, laid out like J; is_half: the inverse has its lower triangle only."""
     root = np.sqrt(1 - m**2)
-    if is_half and len(m) > 1 and has_numba():  # an array of one number is compiled for anew
+    if is_half and len(m) > 1 and numba_is_loaded():  # an array of one number is compiled for anew
         return import_once(".compiled_loops", __package__).pairs_of_half(inverse, root, m)
     _, i, j = couplings(model)
     return root[i] * root[j] * (_whole(inverse) if is_half else inverse) + m[i] * m[j]
@@ -167,6 +169,8 @@ def positive_solver(model: BoltzmannMachine, diagonal: np.ndarray, off_diagonal:
     curvature = curvature_matrix(model, diagonal, off_diagonal)
     if not model.is_sparse:
         factor = _cholesky(curvature)
+        if factor is not None and len(factor) <= FEW_UNITS:
+            return partial(np.linalg.solve, curvature)
         return None if factor is None else lambda x: scipy.linalg.lapack.dpotrs(factor, x, lower=1)[0]
     factor = factorize(curvature)
     return factor.solve if factor and is_positive_definite(factor) else None
@@ -204,7 +208,7 @@ def _inverse(curvature, branches):
     """
     factor = _cholesky(curvature)
     try:
-        inverse = rest = np.linalg.inv(curvature) if factor is None else _half_of_inverse(factor)
+        inverse = rest = np.linalg.inv(curvature) if factor is None else _half_of_inverse(curvature, factor)
     except np.linalg.LinAlgError:
         return None
     if branches:
@@ -213,9 +217,14 @@ def _inverse(curvature, branches):
     return inverse, inverse.diagonal(), factor is not None
 
 
-def _half_of_inverse(factor):
-    """Return the lower triangle of the inverse, zeros above, from Cholesky's factor, which halves the work."""
-    return scipy.linalg.lapack.dpotri(factor, lower=1)[0] if len(factor) else factor
+def _half_of_inverse(matrix, factor):
+    """Return the lower triangle of the inverse, zeros above, from Cholesky's factor, which halves the work.
+
+    Of a few units it is cut out of the whole inverse: that needs no import of SciPy's linear algebra.
+    """
+    if len(matrix) <= FEW_UNITS:
+        return np.triu(np.linalg.inv(matrix)).T  # laid out in memory as SciPy's
+    return scipy.linalg.lapack.dpotri(factor, lower=1)[0]
 
 
 def _whole(half):
@@ -227,7 +236,7 @@ def _whole(half):
 
 def _cholesky(matrix):
     """Return the lower factor of a symmetric matrix (n, n), zeros above; None if it is not positive definite."""
-    if not len(matrix):  # LAPACK would write to the terminal
-        return matrix
-    factor, failed = scipy.linalg.lapack.dpotrf(matrix.T, lower=1)
-    return None if failed else factor
+    try:
+        return np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return None

@@ -17,7 +17,6 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-import scipy
 
 from ...checking.arrays import align_columns
 from ...checking.calls import show_call
@@ -99,7 +98,8 @@ def free_energy_of(model: BoltzmannMachine, m: np.ndarray) -> float:
 
 def entropy_of(m: np.ndarray) -> float:
     """Return the entropy of independent units with means m (n,), in nats."""
-    return scipy.special.entr(np.concatenate([1 + m, 1 - m]) / 2).sum()
+    p = np.concatenate([1 + m, 1 - m]) / 2
+    return -(p * np.log(np.where(p > 0, p, 1))).sum()
 
 
 def free_energy_functional(model: BoltzmannMachine) -> Functional:
