@@ -20,7 +20,7 @@ from .matching import STAND_IN
 from .sandbox import Limits, Sandbox
 from .slicing import names, statements
 
-LONG = 0.3  # processor seconds, with all that leads to it, from which on a value is kept
+LONG = 0.1  # processor seconds, with all that leads to it, from which on a value is kept
 LARGE = 2**22  # characters of the kept values of a statement, at most
 BEHIND = re.compile(r"import\s*\*|\b(?:exec|eval|globals|locals|vars|setattr|delattr|importlib)\b|__")  # names unseen
 RULE = STAND_IN.partition("\n")[0]  # begins what stands behind a blank, which changes that name alone
@@ -81,18 +81,34 @@ def compile_files(files: Iterable[str]) -> None:
 
 
 def kept_of(handout: Handout, steps: Sequence[str], limits: Limits) -> dict[str, dict[str, str]]:
-    """Return the values of those statements, none of a student's, that take long."""
+    """Return the values of those statements, none of a student's, that take long.
+
+    Beside those that are kept others may take long: an import, which was the first one's part. So all run again, with
+    what is kept by then taken over, until no other is long.
+    """
+    found = {}
+    while more := long_of(handout, steps, limits, found):
+        found |= more
+    return found
+
+
+def long_of(handout: Handout, steps: Sequence[str], limits: Limits, kept: dict) -> dict[str, dict[str, str]]:
+    """Return the values of statements that take long in a process that takes kept ones over."""
     found, costs = {}, {}
     box = Sandbox(handout.tables, limits)
     try:
         box.request(run=["import numpy, bmlab"])  # what every submission needs costs no statement
         for part in [part for parts in parts_of(steps) for part in parts]:
+            if part.touched <= kept.get(part.key, {}).keys():
+                box.request(take=[kept[part.key]])
+                costs |= {name: {} for name in part.touched}
+                continue
             answer = box.request(keep=[part.text, sorted(part.touched)])
             leading = {part.key: answer["seconds"]}
             for name in part.needed:
                 leading |= costs.get(name, {})
             costs |= dict.fromkeys(part.touched, leading)
-            values = {} if answer["error"] or part.text not in handout.story else answer["values"]
+            values = {} if part.key in kept or answer["error"] or part.text not in handout.story else answer["values"]
             if sum(leading.values()) > LONG and values and sum(map(len, values.values())) < LARGE:
                 found[part.key] = values
     finally:

@@ -76,12 +76,33 @@ def test_a_value_is_kept_that_takes_long_with_all_that_leads_to_it(monkeypatch, 
         text, (name,) = keep
         return {"seconds": seconds.get(name, 0), "error": "", "values": {name: text}}
 
-    box = SimpleNamespace(request=lambda run=(), keep=(): answer(keep) if keep else None, close=lambda: None)
+    box = SimpleNamespace(request=lambda run=(), take=(), keep=(): answer(keep) if keep else None, close=lambda: None)
     monkeypatch.setattr(keeping, "Sandbox", lambda *given: box)
     about: Any = SimpleNamespace(tables=[], story={*story})
     found = keeping.kept_of(about, story, LIMITS)
     names = {name for values in found.values() for name in values}
     assert names == ({"rows", "machine"} if kept == 2 else {"machine"} if kept else {*seconds})
+
+
+class Importing:
+    """A process in which the first statement that makes a number imports what all of them need, a second long."""
+
+    close, imported = lambda self: None, False
+
+    def request(self, run=(), take=(), keep=()):
+        if not keep:
+            return None
+        text, (name,) = keep
+        seconds, self.imported = float(text[-1].isdigit() and not self.imported), True
+        return {"seconds": seconds, "error": "", "values": {name: text}}
+
+
+def test_an_import_that_a_kept_value_spares_is_the_part_of_the_next_that_needs_it(monkeypatch):
+    """Else every submission would pay it, there: so that is kept, too, and what needs no import never is."""
+    monkeypatch.setattr(keeping, "Sandbox", lambda *given: Importing())
+    story = ["one = 1", "two = 2", "text = 'a'"]
+    found = keeping.kept_of(SimpleNamespace(tables=[], story={*story}), story, LIMITS)  # pyright: ignore
+    assert [*found.values()] == [{"one": "one = 1"}, {"two": "two = 2"}]
 
 
 @harmless
