@@ -26,7 +26,6 @@ from .view import script
 
 RADIUS = 26  # of a disc, as in beliefs.js: a view and its stored picture are drawn in one measure
 WIDE, HIGH = 720, 300
-FAINT_LINE = 0.25  # opacity of a line between two units that are free, as in conditional.js
 SIDES = {"middle": "center", "start": "left", "end": "right"}  # of a word, as the page and Matplotlib name them
 
 
@@ -354,12 +353,13 @@ def network(
 ) -> None:
     """Draw the same as beliefs.js: weights, discs filled to p (hatched if it is nan), numbers, names.
 
-    With the levels `before` units were held the lines of held units are drawn in full, the others faintly.
+    With the levels `before` units were held only the lines of held units are drawn.
     """
     places, w = np.array(sent["places"]), model.dense_weights
     for i, j in np.argwhere(np.tril(w)):
+        if before is not None and not (sent["held"][i] or sent["held"][j]):
+            continue
         style: Any = {"color": plot.TOGETHER} if w[i, j] > 0 else {"color": plot.APART, "linestyle": DASHED}
-        style["alpha"] = 1 if before is None or sent["held"][i] or sent["held"][j] else FAINT_LINE
         ax.plot(*places[[i, j]].T, linewidth=0.5 + 4.9 * abs(w[i, j]) / np.abs(w).max(), zorder=1, **style)
     for i, (x, y) in enumerate(places):
         unknown: Any = {"hatch": "//", "edgecolor": plot.OPEN, "linewidth": 0} if np.isnan(p[i]) else {}

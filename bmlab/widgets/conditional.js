@@ -23,9 +23,9 @@ function mount(model, el) {
       says: fixed[i] ? `held at ${signed(fixed[i], 0, "+")}; press to change` :
         `+1 with probability ${share(chance)}, ${share(before[i])} when all are free; press to hold it`,
     }));
-    drawing.lines.forEach((line, pair) => {  // those of held units in full
-      const full = !fixed.some(Boolean) || pair.split(" ").some((i) => fixed[i]);
-      line.setAttribute("stroke-opacity", full ? 1 : 0.25);
+    drawing.lines.forEach((line, pair) => {  // those of held units alone
+      const seen = !fixed.some(Boolean) || pair.split(" ").some((i) => fixed[i]);
+      line.setAttribute("stroke-opacity", seen ? 1 : 0);
     });
     story.textContent = low ? layered(p) : followed(p);
   };

@@ -44,7 +44,7 @@ class DrawView(View):
     alt = traitlets.Unicode(
         "Patterns, what a machine has learnt of them as the weights of one cell, and thirty of its dreams."
     ).tag(sync=True)
-    headline = traitlets.Unicode("A machine is shown patterns, learns, and dreams").tag(sync=True)
+    headline = traitlets.Unicode("A machine is shown patterns, and dreams").tag(sync=True)
     shape = traitlets.List().tag(sync=True)
     patterns = traitlets.List().tag(sync=True)
     seed = traitlets.Int().tag(sync=True)

@@ -78,8 +78,8 @@ def empty_rows_are_penalty(seed):
 
 @claim("06-17")
 def a_correlation_without_a_weight(seed):
-    """tied to the same third ones, such as aid to El Salvador: without the direct weight the machine keeps at least
-    four fifths of the correlation."""
+    """tied to the same third ones, such as aid to El Salvador: set this weight to 0, and the machine still has at
+    least four fifths of the correlation."""
     table, _, model = again(seed)
     both = ~np.isnan(table[:, [FREEZE, CONTRAS]]).any(axis=1)
     correlation = np.corrcoef(table[both][:, [FREEZE, CONTRAS]].T)[0, 1]
@@ -148,8 +148,8 @@ def rows_of_two_kinds(seed):
 
 @claim("06-46")
 def valleys_are_a_hint(seed):
-    """Valleys hint at kinds of rows without counting them: two similar kinds share a valley, and columns tied two by
-    two make many."""
+    """The number of valleys is not the number of kinds: similar kinds share one, and pairs of tied columns make
+    many."""
     rng = np.random.default_rng(seed)
     kind, couples = rng.choice([-1.0, 1.0], size=(435, 1)), rng.choice([-1.0, 1.0], size=(435, 8))
     similar = np.where(rng.random((435, 16)) < (1 + 0.5 * kind) / 2, 1.0, -1.0)

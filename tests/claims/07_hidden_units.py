@@ -124,7 +124,7 @@ def learned(seed):
 
 @claim("07-93")
 def a_list_is_as_good(seed):
-    """The list of the taught cases does as well"""
+    """A list of the taught cases, in which similar ones vote, does as well"""
     machine, votes = shifter.named(seed, 0.8)
     return min(machine - 0.95, votes - 0.95, 0.03 - abs(machine - votes)), seed
 
