@@ -233,9 +233,11 @@ def by_ratio(found, wanted):
     found, wanted = found[known], wanted[known]
     if not found.size:
         return ""
+    if np.ptp(found) < 1e-12 and np.ptp(wanted) > DIGITS:
+        return f"is {number(found[0])}, whatever is given"
     off = np.abs(found - wanted) > DIGITS
     if off.any() and np.ptp(found[off]) < 1e-12 and np.ptp(wanted[off]) > DIGITS:
-        return f"is {number(found[off][0])}{' wherever it is wrong' if np.ptp(found) else ', whatever is given'}"
+        return f"is {number(found[off][0])} wherever it is wrong"
     large = np.abs(wanted) > 1e-2
     factors = found[large] / wanted[large]
     steady = factors.size and np.allclose(factors, factors[0], rtol=0.01) and close(found, factors[0] * wanted)
