@@ -96,7 +96,7 @@ def one_number_in_two_places():
 
 @claim("01-rule")  # the pull on the weight between units 0 and 3, the hidden one
 def patterns_one_by_one(seed):
-    """a hidden unit answers differently to each pattern, and there is no answer to an average pattern"""
+    """a hidden unit answers differently to each pattern, and an average pattern is no pattern"""
     rng = np.random.default_rng(seed)
     row, seen, v = rng.normal(size=10), data_of(rng, 3), bmlab.states(3)
     nudge = 1e-5 * np.eye(10)[2]  # w03
