@@ -80,7 +80,7 @@ def good_or_silly():
 
 @claim("04-20")
 def it_falls_and_a_gap_is_left(seed):
-    """$F$ falls at every update, and yet the gap does not close"""
+    """No update raises $F$, and yet the gap does not close"""
     model = glass(5 + seed % 8, seed, [0.5, 1, 2][seed % 3])
     m, trace = np.zeros(model.n), []
     for i in list(range(model.n)) * 200:  # five times as many as the notebook
@@ -223,7 +223,7 @@ def of_a_crowd(n, pull, bias):
 )  # no unit depends on another by more than 2 %, except if they repel; above and below T critical
 def one_valley_and_no_strong_tie(n, pull, bias):
     """**As a rule a product is good enough if there is one valley, not too flat, and no unit depends much on any
-    particular other.** It was tried on crowds of 50 to 400 units, all tied to all alike."""
+    particular other.** It was tried on crowds of 50 to 400 units, all coupled alike."""
     wrong, valleys, curvature = of_a_crowd(n, pull, bias)
     if len(valleys) == 1 and curvature > 0.2:
         yield 0.05 - max(wrong)

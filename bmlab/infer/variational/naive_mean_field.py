@@ -7,7 +7,7 @@ Feynman), and exp(-F/T) is a lower bound of Z.  At its minimum each unit feels t
 
     m_i = tanh((sum_j w_ij m_j + b_i) / T).
 
-A product has no correlations; linear response (linear_response.py) predicts them from the curvature of F/T:
+In a product all covariances are 0; linear response (linear_response.py) predicts them from the curvature of F/T:
 
     A = diag(1/(1 - m^2)) - W/T.
 """
