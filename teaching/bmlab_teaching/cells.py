@@ -266,8 +266,8 @@ def attempt(action, seconds: float, wall: float = 0):
 
 
 def words_of(problem: BaseException) -> str:
-    """Return an error's message, as a student's copy says it; a test's own words are plain."""
-    if isinstance(problem, Exception) and not isinstance(problem, AssertionError):
+    """Return an error's message, as a student's copy says it; a test's own words and those of too_long are plain."""
+    if isinstance(problem, Exception) and not isinstance(problem, AssertionError | TimeoutError):
         with suppress(Exception):
             from bmlab.exercises.errors import plain_message
 

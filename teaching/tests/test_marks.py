@@ -471,8 +471,8 @@ def test_a_page_names_the_cause_first_and_what_is_true_of_an_answer(tmp_path):
     graded(tmp_path)
     pages = {student: page_of(tmp_path, student) for student in answers}
     ann = pages["ann"][pages["ann"].index("<section>") : pages["ann"].index("</section>")]
-    assert "division by zero" in ann and "not defined" not in ann
+    assert "it divides by 0" in ann and "not defined" not in ann
     assert "double prints and returns nothing: write return for print" in pages["bo"]
     assert "first is None, nothing: write its value" in pages["cy"]
     assert "double is in float32, which keeps seven digits: make it float64. Else: not twice" in pages["cy"]
-    assert "division by zero" in (tmp_path / "graded/class.html").read_text(encoding="utf-8")
+    assert "it divides by 0" in (tmp_path / "graded/class.html").read_text(encoding="utf-8")
