@@ -279,20 +279,21 @@ def test_means_and_fields_of_the_middle_unit_stand_on_their_scales(drawn, seed):
 
 
 @pytest.mark.parametrize("model", [chain(0, 5), chain(1, 4), chain(2, 2)])
-def test_beliefs_stand_beside_exact_probabilities_and_each_message_is_an_arrow(drawn, model):
-    """On a chain all messages have come up to unit 0: its belief is exact, and the others are not known yet."""
+def test_means_stand_beside_the_exact_ones_and_each_message_is_an_arrow(drawn, model):
+    """On a chain all messages have come up to unit 0: its mean is exact, and the others are not known yet."""
     view, (_, ax, *_) = drawn(widgets.MessageView, model)
-    exact = (1 + bmlab.exact(model).mean) / 2
+    exact = bmlab.exact(model).mean
     middles, level = levels(ax)
-    assert np.allclose(level[0], exact[0], atol=0.02) and np.isnan(level[1:]).all()
+    assert np.allclose(level[0], (1 + exact[0]) / 2, atol=0.02) and np.isnan(level[1:]).all()
     texts = words(ax)
     stated = sorted(text for text in texts if text.startswith("exact"))
-    assert stated == sorted(f"exact {p:.2f}" for p in exact) and f"{exact[0]:.2f}" in texts
+    said = [f"{mean:.2f}" for mean in exact]
+    assert stated == sorted(f"exact {mean}" for mean in said) and said[0] in texts
     without = bmlab.exact(model.clamp([0], [1]))  # unit 0 held: what it exerts on unit 1 is its weight
     field = model.temperature * np.arctanh(without.mean[0]) - model.dense_weights[0, 1]
     (story,) = [text for text in texts if text.startswith("Without")]
     assert f"the field of {view.names[1]} is {field:.2f}:" in story
-    told = model.temperature * np.arctanh(2 * exact[0] - 1) - model.biases[0]
+    told = model.temperature * np.arctanh(exact[0]) - model.biases[0]
     assert story.endswith(f"tells {view.names[0]} {told:.2f}.")
     arrows = [text for text in ax.texts if arrow_of(text)]
     ways = [(i, i - 1) for i in range(model.n - 1, 0, -1)]

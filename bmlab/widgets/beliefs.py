@@ -153,7 +153,7 @@ class MeanFieldView(BeliefView):
 class MessageView(BeliefView):
     """Watch belief propagation on a machine of up to ten units: messages to the root and back.
 
-    A disc is filled to the probability of +1 that its unit then believes in, beside the exact one.  Unit 0 is the root
+    A disc has the mean of its unit, and is filled to its p(+1); the exact mean stands beside it.  Unit 0 is the root
     at first.  On a tree each belief is exact; with the loop that the page offers, or on a machine that has loops, it
     need not be.  Raises ValueError for more units.
 
@@ -165,13 +165,13 @@ class MessageView(BeliefView):
     enlarged = 1.2
     _esm = script("sampler.js", "graph.js", "beliefs.js", "propagation.js", "messages.js")
     alt = traitlets.Unicode(
-        "A machine in rows below its root: arrows of messages, and how probable +1 then seems to a unit, and is."
+        "A machine in rows below its root: arrows of messages, and the mean that a unit then has, and the exact one."
     ).tag(sync=True)
     bridge = traitlets.List().tag(sync=True)  # two units whose coupling would close a loop
 
     @show_call()
     def draw(self, model: BoltzmannMachine, seed: int) -> tuple[Figure, dict[str, Any]]:
-        """Draw the machine in rows below its root when its messages have come up: arrows, and exact probabilities."""
+        """Draw the machine in rows below its root when its messages have come up: arrows, and exact means."""
         layers = depths(model)
         leaves, middle = layers[-1], len(layers[-1]) // 2
         pair = [leaves[middle - 1], leaves[middle]] if middle else []
@@ -198,18 +198,18 @@ class MessageView(BeliefView):
             else [RADIUS + 8, -12, "start"]
             for unit in range(model.n)
         ]
-        exact = chances(model, np.zeros(model.n))
+        exact = 2 * chances(model, np.zeros(model.n)) - 1
         controls = ["Run", "One message"] + [Choice("machine", ("tree", "with a loop"))] * bool(sent["bridge"])
-        figure, ax = sheet(sent, controls, "Number: p(+1) = (1 + mean) / 2; hatched: not known yet.")
+        figure, ax = sheet(sent, controls, "Number: the mean; disc: p(+1); hatched: not known yet.")
         ax.text(0, 4, escape_dollars([story])[0], fontsize=10, va="top")
         heard = np.array([heard_by(model, told, i) for i in range(model.n)])
         known = [all((j, i) in told for j in np.flatnonzero(model.dense_weights[i])) for i in range(model.n)]
-        believed = np.where(known, (1 + np.tanh(heard / model.temperature)) / 2, np.nan)
-        network(ax, model, sent, believed, ["" if np.isnan(p) else f"{p:.2f}" for p in believed])
+        mean = np.where(known, np.tanh(heard / model.temperature), np.nan)
+        network(ax, model, sent, (1 + mean) / 2, ["" if np.isnan(m) else signed(m, ".2f") for m in mean])
         places = np.array(sent["places"])
         for unit, ((x, y), (dx, dy, anchor)) in enumerate(zip(places, sent["labels"], strict=True)):
             side = SIDES[anchor]
-            ax.text(x + dx, y + dy + 18, f"exact {exact[unit]:.2f}", ha=side, fontsize=10)
+            ax.text(x + dx, y + dy + 18, f"exact {signed(exact[unit], '.2f')}", ha=side, fontsize=10)
         for start, end in told:
             step = places[end] - places[start]
             along = step / np.hypot(*step)

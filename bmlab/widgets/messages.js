@@ -17,12 +17,12 @@ function mount(model, el) {
       transform: `translate(${x1} ${y1}) rotate(${turn})` });
   };
   const show = () => {
-    const believed = names.map((_, i) => (1 + Math.tanh(heardBy(machine, T, told, i))) / 2);
+    const believed = names.map((_, i) => Math.tanh(heardBy(machine, T, told, i)));
     names.forEach((name, i) => {
       const known = weights[i].every((w, k) => !w || told.has(`${k} ${i}`));
-      drawing.show(i, known ? believed[i] : null, known ? believed[i].toFixed(2) : "", {
+      drawing.show(i, known ? (1 + believed[i]) / 2 : null, known ? signed(believed[i], 2) : "", {
         kind: i === root ? "bml-fixed" : "",
-        says: `${known ? "belief " + believed[i].toFixed(2) : "not known yet"}, exact ${exact[i].toFixed(2)}; ` +
+        says: `${known ? "mean " + signed(believed[i], 2) : "not known yet"}, exact ${signed(exact[i], 2)}; ` +
           "press to make it the root" });
     });
     const [from, to] = queue[at] ?? [root, root], way = Math.min(due, 1);
@@ -31,15 +31,15 @@ function mount(model, el) {
     const error = Math.max(...exact.map((p, i) => Math.abs(p - believed[i])));
     arrows.forEach((mark, key) => mark.setAttribute("stroke-width", key === last?.key ? 4.5 : 2));
     story.textContent = at < queue.length ? `Round ${rounds + 1}: ${at} of ${queue.length} messages sent; ` +
-      `${names[root]} is the root. ${last?.words ?? ""}` : error < 0.005 ? `${at} messages, and every belief is exact.`
+      `${names[root]} is the root. ${last?.words ?? ""}` : error < 0.005 ? `${at} messages, and every mean is exact.`
       : `The messages settled after ${rounds} rounds; largest error ${error.toFixed(2)}: news went round and was heard again.`;
   };
   const begin = () => {
     told.clear();
     for (const mark of arrows.values()) mark.remove();
     arrows.clear();
-    exact = chances(enumerate(machine, T, new Array(n).fill(0)), n);
-    sure.forEach((text, i) => { text.textContent = `exact ${exact[i].toFixed(2)}`; });
+    exact = chances(enumerate(machine, T, new Array(n).fill(0)), n).map((p) => 2 * p - 1);
+    sure.forEach((text, i) => { text.textContent = `exact ${signed(exact[i], 2)}`; });
     [queue, at, rounds, change, due, last] = [schedule(weights, root), 0, 0, 0, 0, null];
     show();
   };
@@ -76,7 +76,7 @@ function mount(model, el) {
   run.control.addEventListener("click", () => { if (at === queue.length) { begin(); run.toggle(true); } });
   frameOf.append(make("div", { class: "bml-buttons" }, run.control,
     button("One message", () => { run.toggle(false); due = 0; deliver(); show(); }), ...loop),
-    note([colour, "→", "message"], "disc: p(+1) = (1 + mean) / 2, as its unit believes; hatched: not known. Press a unit to make it the root."));
+    note([colour, "→", "message"], "number: the mean; disc: p(+1); hatched: not known. Press a unit to make it the root."));
   begin();
   for (const up = queue.findIndex(([i]) => i === root); at < up;) deliver();  // as the stored picture is
   show();

@@ -303,7 +303,7 @@ def test_messages_are_exact_on_a_tree_and_not_in_a_loop(shown):
     notebook, view = shown("messages")
     for _ in range(8):
         view.get_by_role("button", name="One message").click()
-    until(notebook, view, "8 messages, and every belief is exact.")
+    until(notebook, view, "8 messages, and every mean is exact.")
     view.get_by_role("button", name=re.compile("^unit 3")).press("Enter")
     until(notebook, view, re.compile("unit 3 is the root"))
     view.get_by_role("button", name="with a loop").click()

@@ -75,7 +75,7 @@ def menagerie(seed, penalty=None):
 
 @proved("04-12", "Jensen: log Z is the log of a mean over q of e^(-E/T) / q, at least the mean of the log, -F(q)/T.")
 def good_or_silly():
-    """The bound holds for every $q$, good or silly."""
+    """It is a lower bound, for every $q$, good or silly."""
 
 
 @claim("04-20")
@@ -233,7 +233,7 @@ def one_valley_and_no_strong_tie(n, pull, bias):
     "04-answer", product((50, 100, 200, 400), (1.2, 1.3, 1.4, 1.5, 1.7, 2), (0, 0.001))
 )  # and each answer is far off
 def weak_weights_make_two_valleys(n, pull, bias):
-    """Many weak weights that pull one way can still make two valleys."""
+    """many weak weights that pull one way can make two"""
     wrong, valleys, _ = of_a_crowd(n, pull, bias)
     return min(np.ptp(valleys[:, 0]) - 1, max(wrong) - 0.1)
 

@@ -88,7 +88,7 @@ def it_is_proven():
 
 @claim("04-78")  # the same couplings, all made positive, are not frustrated: there it is the better one
 def trw_is_lost(seed):
-    """it is lost if couplings are many, strong and frustrated"""
+    """it is bad if couplings are many, strong and frustrated"""
     cold, behind = glass(8 + seed % 5, seed, 0.3), []
     for model in cold, bmlab.BoltzmannMachine(np.abs(cold.weights), np.abs(cold.biases), 0.3):
         above = bmlab.infer.bounds.gaussian_integral.gaussian_bound(model)
