@@ -114,7 +114,6 @@ SLIPS = {
         "my_tosses": [
             ("h / 2)", "h)", "T is 2, p "),
             ("-2 * h / 2", "-h / 2", "of 10 turns are right"),
-            ("...\nmy_tosses = {'+', '-'}", "my_tosses is a set: make it a list"),
             ("u < 1", "u > 1", "0 of 10 turns are right"),
             ("toy.field(state)", "(toy.weights @ state)", "Look again at turn"),
             ("u < 1 / (1 + np.exp(-2 * h / 2))", "u < 0.5", "of 10 turns are right"),
