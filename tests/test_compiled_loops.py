@@ -1,5 +1,6 @@
 """The loops that Numba compiles agree with NumPy's, sweep by sweep, and both with plain.py."""
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -38,7 +39,6 @@ def without_numba(patch):
         (compiling, "has_numba"),
         (coordinate_descent, "has_numba"),
         (coordinate_descent, "numba_is_here"),
-        (linear_response, "numba_is_loaded"),
     ):
         patch.setattr(module, name, lambda: False)
 
@@ -125,8 +125,9 @@ def test_a_loop_is_compiled_once_for_machines_of_any_size():
     assert {name for name, one in loops.items() if len(one.signatures) > 1} == set() and len(loops) > 3
 
 
-def test_numba_is_imported_when_numpy_has_taken_as_long(monkeypatch):
-    """What a process rents is summed: the loss is never more than one call and the import, and the choice is kept."""
+def test_a_short_lived_process_imports_numba_when_numpy_has_taken_as_long(monkeypatch):
+    """What it rents is summed: the loss is never more than one call and the import, and the choice is kept."""
+    monkeypatch.setattr(compiling, "SHORT_LIVED", True)
     monkeypatch.setattr(compiling, "_rented", 0.0)
     monkeypatch.setattr(compiling, "numba_is_loaded", lambda: False)
     price, name = compiling.NUMBA_IMPORT, lambda kind: lambda: lambda _: kind
@@ -148,7 +149,30 @@ assert numpy.abs(by_numpy.corr - by_numba.corr).max() < 1e-10 and by_numpy.info[
 """
 
 
+TWICE = """
+import bmlab
+glass = bmlab.sherrington_kirkpatrick(60, rng=0, scale=0.3).at(1.5)
+for method in bmlab.mean_field, bmlab.tap, bmlab.bethe:
+    first = method(glass)
+    for _ in range(99):
+        last = method(glass)
+    assert first.mean.tobytes() == last.mean.tobytes() and first.corr.tobytes() == last.corr.tobytes(), method
+"""
+
+
+def run_fresh(code, **variables):
+    """Run code in a process of its own; return whether it ended well."""
+    environment = {name: said for name, said in os.environ.items() if name != "BMLAB_SHORT_LIVED"} | variables
+    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True).returncode == 0
+
+
 @pytest.mark.slow
-def test_a_few_small_machines_need_no_numba():
+def test_a_short_lived_process_needs_no_numba_for_a_few_small_machines():
     """Its import takes longer than they do; many calls import it, and answer the same."""
-    subprocess.run([sys.executable, "-c", FRESH], check=True)
+    assert run_fresh(FRESH, BMLAB_SHORT_LIVED="1")
+
+
+@pytest.mark.slow
+def test_a_call_gives_the_same_bits_whatever_the_process_did_before():
+    """Else a run that goes on from its checkpoint would end elsewhere. A short-lived process does without."""
+    assert run_fresh(TWICE) and not run_fresh(TWICE, BMLAB_SHORT_LIVED="1")

@@ -1,11 +1,14 @@
 """Numba, which compiles hot loops: whether it is here, and how it is to compile.
 
-Loops live in files that import Numba (numba_engine.py, compiled_loops.py).  Those are imported only if has_numba(), and
-where NumPy does the same within a moment, once that has taken as long as the import would.
+Loops live in files that import Numba (numba_engine.py, compiled_loops.py).  Those are imported at the first call that
+needs a loop, and only if has_numba(): NumPy does the same without, to rounding, several times slower.  Which of the two
+answers must not depend on what a process did before: a call gives the same bits twice.  Only a process of which that is
+not asked and which ends in a moment, as a grader's, says so by BMLAB_SHORT_LIVED=1 and rents: see rented().
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -17,6 +20,7 @@ from ..checking.budgets import memory_to_spend
 
 NUMBA_BYTES = 2**30  # of memory for Numba and the code that it compiles
 NUMBA_IMPORT = 0.3  # seconds, including compiled loops from its cache
+SHORT_LIVED = os.environ.get("BMLAB_SHORT_LIVED") == "1"
 _rented = 0.0  # seconds that NumPy has taken so far in the place of loops
 import_once = cache(import_module)  # of a file of loops: a second look would take as long as a few sweeps
 COMPILE_OPTIONS: Any = {"nogil": True, "error_model": "numpy"}
@@ -55,19 +59,24 @@ def numba_is_loaded() -> bool:
     return "numba" in sys.modules and has_numba()
 
 
-def rented(in_numpy: Callable[[], Callable], in_loops: Callable[[], Callable], seconds: float) -> Callable:
-    """Return a function of NumPy, of which a call takes `seconds`, and by loops as soon as Numba's import pays.
+def loops_pay() -> bool:
+    """Whether Numba's loops are taken now: if it is here, and in a short-lived process if it is loaded or pays."""
+    return numba_is_loaded() or ((not SHORT_LIVED or _rented >= NUMBA_IMPORT) and has_numba())
 
-    It pays once all that is rented in this process took as long as the import (the ski rental rule), or if Numba is
-    loaded anyway.  Both are made when they are needed, and must give the same, to rounding.
+
+def rented(in_numpy: Callable[[], Callable], in_loops: Callable[[], Callable], seconds: float) -> Callable:
+    """Return a function of NumPy, of which a call takes `seconds`, and by loops as soon as loops_pay().
+
+    In a short-lived process they pay once all that was rented took as long as Numba's import (the ski rental rule).
+    Both are made when they are needed, and must give the same, to rounding.
     """
     made, bought = None, False
 
     def call(*given: Any) -> Any:
         global _rented
         nonlocal made, bought
-        if not bought and (_rented >= NUMBA_IMPORT or numba_is_loaded()):
-            made, bought = in_loops() if has_numba() else made, True
+        if not bought and loops_pay():
+            made, bought = in_loops(), True
         made = made or in_numpy()
         _rented += 0 if bought else seconds
         return made(*given)

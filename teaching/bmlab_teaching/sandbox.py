@@ -40,6 +40,7 @@ NAMESPACES = ["ipc", "pid", "net", "uts", "cgroup-try"]
 BUS = "XDG_RUNTIME_DIR"  # by which systemd-run finds the system; a submission does not get it
 TASKS = 4 * PROCESSES  # of processes and threads, a limit of the system itself
 THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
+SHORT_LIVED = {"BMLAB_SHORT_LIVED": "1"}  # so bmlab imports Numba only once that pays
 MISSING = (
     "bubblewrap is not here, so nothing was run: apt install bubblewrap (Debian, Ubuntu), dnf install bubblewrap "
     "(Fedora), pacman -S bubblewrap (Arch). macOS has none: read every submission, then "
@@ -195,7 +196,7 @@ class Sandbox:
         self.process = subprocess.Popen(
             [*wrap, sys.executable, "-P", script, f"{limits.cell:g}", f"{limits.wall / 5:g}", *user],
             cwd=home if self.work else "/",
-            env=environment(home) | {name: os.environ.get(name, "") for name in ("PATH", BUS)},
+            env=environment(home) | SHORT_LIVED | {name: os.environ.get(name, "") for name in ("PATH", BUS)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

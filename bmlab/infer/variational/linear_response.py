@@ -28,7 +28,7 @@ import scipy
 
 from ...estimate import coupled_pairs
 from ...model import BoltzmannMachine
-from ...running.compiling import import_once, numba_is_loaded
+from ...running.compiling import import_once, loops_pay
 from .selected_inversion import factorize, is_positive_definite, selected_inverse
 
 MAX_INCONSISTENCY = 0.5  # of mean field on glasses: beyond it the moments are off by 0.06 and more (notebook 04)
@@ -152,7 +152,7 @@ def linear_response(
 def _pairs(model, m, inverse, is_half):
     """Return r_i r_j (r A r)^-1_ij + m_i m_j, laid out like J; is_half: the inverse has its lower triangle only."""
     root = np.sqrt(1 - m**2)
-    if is_half and len(m) > 1 and numba_is_loaded():  # an array of one number is compiled for anew
+    if is_half and len(m) > 1 and loops_pay():  # an array of one number is compiled for anew
         return import_once(".compiled_loops", __package__).pairs_of_half(inverse, root, m)
     _, i, j = couplings(model)
     return root[i] * root[j] * (_whole(inverse) if is_half else inverse) + m[i] * m[j]
