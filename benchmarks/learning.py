@@ -8,11 +8,12 @@ the images not seen: processor time, the median over seeds.
 
 Then features, on scikit-learn's own example (digits and their four shifts, 100 hidden units, 10 epochs in batches of
 10): the share of unseen images that a logistic regression names from the pixels, from BernoulliRBM and from
-RestrictedBoltzmann, cut at a half and grey.
+RestrictedBoltzmann, cut at a half and grey.  Of nearly every unseen image other shifts were taught, and C is the best
+of three on the unseen images, as for its rivals.
 
 Then the exact top of the likelihood of 10 units, to a gradient norm of 1e-6: maximize() beside gradient ascent as one
 writes it in NumPy, over all 1024 states at each step, with the best of its rates; on samples of medium() and on a
-raster of spikes, where gradient ascent is slow.  And the seconds of maximize() for 20, 24 and 30 units.
+raster of spikes, where gradient ascent is slow.  And the seconds of maximize() for 20, 24 and 30 units: processor time.
 
 Then perfect samples of one Sherrington-Kirkpatrick machine of 20 units: the time of pseudolikelihood() from 10,000 of
 them beside that of 20 logistic regressions, one a unit, to a slope no smaller (they estimate each weight twice, and the
@@ -25,7 +26,6 @@ from functools import partial
 from time import process_time
 
 import numpy as np
-from exact import median_seconds
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -60,6 +60,17 @@ def by_pcd(data, batch, epochs, seed):
     return bmlab.pcd(
         start, data, rng=rng, steps=steps, rate=np.linspace(RATES[batch], 0, steps), batch=batch, n_chains=batch
     ).model
+
+
+def least_seconds(call, turns):
+    """The least processor time of a call over turns, after a first call that does not count."""
+    call()
+    times = []
+    for _ in range(turns):
+        begin = process_time()
+        call()
+        times.append(process_time() - begin)
+    return min(times)
 
 
 def seconds_and_score(learn, seeds):
@@ -138,7 +149,7 @@ def features(seeds):
 
 
 def by_ascent(data, rate, tolerance=1e-6, most=100_000):
-    """Seconds and parameters of gradient ascent over all states; infinite if it does not get there."""
+    """Processor seconds and parameters of gradient ascent over all states; infinite if it does not get there."""
     n, begin = data.shape[1], process_time()
     s, pairs = bmlab.states(n), np.triu_indices(n, 1)
     weights, biases, corr, mean = np.zeros((n, n)), np.zeros(n), data.T @ data / len(data), data.mean(0)
@@ -163,7 +174,7 @@ def against_ascent(rows=10_000):
         ("medium()", bmlab.sample(bmlab.medium(), rows, rng=np.random.default_rng(1))),
         ("raster()", bmlab.data.raster(rows, rng=np.random.default_rng(1)).data),
     ):
-        ours = median_seconds(lambda data=data: bmlab.maximize(blank(10), data), 15)
+        ours = least_seconds(partial(bmlab.maximize, blank(10), data), 15)
         theirs, weights = min((by_ascent(data, rate) for rate in (0.1, 0.2, 0.3, 0.4)), key=lambda found: found[0])
         off = np.abs(bmlab.maximize(blank(10), data).model.weights - weights).max()
         print(
@@ -174,7 +185,7 @@ def against_ascent(rows=10_000):
         data = bmlab.sample(
             bmlab.sherrington_kirkpatrick(n, rng=np.random.default_rng(n)), rows, rng=np.random.default_rng(1)
         )
-        seconds = median_seconds(partial(bmlab.maximize, blank(n), data), 1 if n == 30 else 5)
+        seconds = least_seconds(partial(bmlab.maximize, blank(n), data), 1 if n == 30 else 5)
         print(f"n = {n}, {rows} rows: maximize {seconds:.3g} s")
 
 
@@ -204,13 +215,13 @@ def error(weights, true):
 def against_regressions(rows=10_000):
     """Print times, slopes and errors of both."""
     data = bmlab.sample(GLASS, rows, rng=np.random.default_rng(1))
-    ours, model = median_seconds(lambda: bmlab.pseudolikelihood(data), 15), bmlab.pseudolikelihood(data).model
+    ours, model = least_seconds(partial(bmlab.pseudolikelihood, data), 15), bmlab.pseudolikelihood(data).model
     print(
         f"n = 20, {rows} samples, T = 1: pseudolikelihood {1e3 * ours:.1f} ms, "
         f"error {error(model.weights, GLASS.weights):.4f}"
     )
     for tolerance in (1e-4, 1e-6):
-        theirs = median_seconds(partial(by_regression, data, tolerance), 5)
+        theirs = least_seconds(partial(by_regression, data, tolerance), 5)
         weights, biases = by_regression(data, tolerance)
         slope, off = largest_slope(data, weights, biases), error((weights + weights.T) / 2, GLASS.weights)
         print(

@@ -18,6 +18,7 @@ import numpy as np
 from exact import once
 
 import bmlab
+from bmlab.running.threads import one_thread_only
 
 ESTIMATORS = {"ais": bmlab.ais, "temper": bmlab.temper, "visited": bmlab.visited}
 LEARNED = {
@@ -118,4 +119,5 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    with one_thread_only():
+        main()

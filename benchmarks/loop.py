@@ -1,6 +1,6 @@
 """The cost of a step of learning beside the loop that a student writes, and beside its limit, in one thread.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/loop.py
+    python benchmarks/loop.py
 
 learning_steps() with a free phase of 100 persistent chains and one sweep, on 1,000 random rows, against the same step
 by `sweep` and NumPy, and against its limit: a sweep of the same chains by gibbs.c, which keeps their fields, the
@@ -21,6 +21,7 @@ import numpy as np
 from sampling import by_c
 
 import bmlab
+from bmlab.running.threads import one_thread_only
 
 CHAINS, RATE = 100, 0.01
 
@@ -143,4 +144,5 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    with one_thread_only():
+        main()
