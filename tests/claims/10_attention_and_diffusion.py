@@ -46,8 +46,8 @@ def projection(patterns):
 
 @proved("10-08", "Given s, the state with unit k alone on has weight e^(beta x_k . s); divided by their sum: softmax.")
 def attention_is_a_machine_that_competes():
-    """One step of attention: one hidden unit is on, unit $\\mu$ with probability $a_\\mu$; the output is the average of
-    its pattern."""
+    """One step of attention: one hidden unit is on, unit $\\mu$ with probability $a_\\mu$; the output is the average
+    pattern."""
 
 
 @claim("10-11")  # of other fives one at most
@@ -66,8 +66,8 @@ def random_patterns_come_back(seed):
 
 @claim("10-11", share=0.9)  # whichever digits are stored: more than with their margins
 def margins_make_the_blend(seed):
-    """Without the pixels that are white in all five, all five come back; with nearly all other fives that
-    we tried, more than with them."""
+    """Without the pixels that are white in all five, all five come back. With nearly all other fives that
+    we tried, this restored more, too."""
     five = digits(seed, 5)
     inner = (five > 0).any(axis=0)
     without = recalled(bmlab.hopfield(five[:, inner]), five[:, inner], SEEN[inner])
