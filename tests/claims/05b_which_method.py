@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import race
-from judges import ANIMALS, PENALTY, blank, couples, glass, off, radius, ring, scaled, score, summit, table
+from judges import ANIMALS, PENALTY, blank, couples, crowd, glass, off, radius, ring, scaled, score, summit, table
 from referee import claim, proved
 
 import bmlab
@@ -78,6 +78,20 @@ def machines(seed):
     return [bmlab.BoltzmannMachine(W, rng.choice([0.0, 0.1, 0.5, 1]) * rng.normal(size=len(W))) for W in shapes]
 
 
+def larger(seed):
+    """200 units all tied to all, a tree of 60 and two layers of 40 and 10 at a radius of 0.3, and their moments."""
+    rng = np.random.default_rng([seed, 2])
+    ties, mean, pair = crowd(200, rng.choice([-0.3, 0.3]), rng.choice([0.0, 0.1, 0.5]))
+    yield ties, np.full(200, mean), np.full((200, 200), pair)
+    tree, layers = np.zeros((60, 60)), np.zeros((50, 50))
+    tree[range(1, 60), [rng.integers(k) for k in range(1, 60)]] = rng.normal(size=59)
+    layers[:40, 40:] = rng.normal(size=(40, 10))
+    for W in tree, layers:
+        model = scaled(W + W.T, rng.choice([0.0, 0.1, 0.5, 1]) * rng.normal(size=len(W)), 0.3)
+        right = bmlab.exact(model, pairs="all")
+        yield model, right.mean, right.corr
+
+
 @claim("05b-close")
 def below_a_radius_of_three_tenths(seed):
     """nearly right below a spectral radius of 0.3."""
@@ -85,11 +99,13 @@ def below_a_radius_of_three_tenths(seed):
         for wanted in 0.3, np.random.default_rng(seed).uniform(0.05, 0.3):
             weaker = scaled(model.weights, model.biases, wanted)
             yield 0.033 - off(bmlab.mean_field(weaker), weaker)
+    for model, mean, corr in larger(seed):
+        yield 0.033 - race.moments_off(bmlab.mean_field(model), mean, corr)
 
 
 @claim("05-89", range(10), share=0.95)  # exact kept from it, and asked afterwards
 def the_stated_error_holds(seed):
-    """`.info["error"]` states an error that holds in nearly all cases"""
+    """`.info["error"]` states an error that held in nearly all of fifty small machines"""
     for number, model in enumerate([*machines(seed)[1:], glass(20, seed)]):
         some = model.at(radius(model) / (0.2, 0.7, 2)[(seed + number) % 3])
         answer = choosing.without_exact(some, np.random.default_rng(seed), "moments", 1000)
@@ -111,7 +127,7 @@ def more_time_buys_nothing(seed):
 
 @claim("05-raced")  # other temperatures of ties
 def samples_say_less_than_nothing(seed):
-    """**On the ties samples err more than the answer 0 does, and mean field far less.**"""
+    """**On the ties a hundred thousand samples err more than the answer 0 does, and mean field far less.**"""
     ties, _, corr = race.weak_ties(200, 1.2 + seed / 10)
     nothing = race.moments_off(SimpleNamespace(mean=np.zeros(200), corr=np.eye(200)), np.zeros(200), corr)
     answers = (
@@ -141,9 +157,6 @@ def each_is_nearest_somewhere(seed):
     return min(*margins, there[1] / 100 - there[0], lost[1] / 100 - lost[0])
 
 
-@claim("05b-cold-read")  # other glasses: four times the sweeps find more, and each sum is a bound
-def the_rest_is_not_nothing(seed):
+@proved("05b-cold-read", "They are fewer than a million of 2^100 states, and each state has a weight above 0.")
+def the_rest_is_not_nothing():
     """**Of 100 cold units the states visited miss a part of $Z$.**"""
-    cold = glass(100, seed, 0.3)
-    found = [bmlab.visited(cold, rng=seed, n_chains=100, n_sweeps=sweeps).log_z.lower for sweeps in (4500, 18_000)]
-    return found[1] - found[0]

@@ -76,7 +76,7 @@ def margins_make_the_blend(seed):
 
 @claim("10-alone-m")  # at a beta that is not too small
 def competition_restores_more(seed):
-    """With other fives, too, more come back competing than alone."""
+    """With other fives, too, and $\\beta$ from 0.1 to 2, more come back competing than alone."""
     five, beta = digits(seed, 5), np.random.default_rng([seed, 1]).uniform(0.1, 2)
     alone, competing = np.where(SEEN, five, [[[-1.0]], [[-1.0]]])
     for _ in range(30):
@@ -207,8 +207,8 @@ def better_on_new_points(seed):
 
 
 @claim("10-43")  # on one grid, of 21 by 21: with narrower ones more walkers end on a point
-def wide_bumps_fill_gaps(seed):
-    """its bumps are too wide to tell neighbours apart, so it fills gaps."""
+def narrow_bumps_copy_more(seed):
+    """on a finer grid narrower ones copied more often."""
     copies = [np.mean(cdist(learnt, points).min(axis=1) < 0.02)
               for points, _, learnt in (drawings(seed, 21), drawings(seed, 21, 0.3))]  # fmt: skip
     return copies[1] - copies[0] - 0.05, seed
