@@ -328,3 +328,11 @@ def test_a_climb_is_marked_at_its_own_lowest_and_highest_number(drawn):
     logs = [step.log_likelihood.value for step in steps]
     assert np.allclose(curve.get_yticks(), [min(logs), max(logs)])
     assert words(SimpleNamespace(texts=curve.get_yticklabels())) == [f"{min(logs):.2f}", f"{max(logs):.2f}"]
+
+
+@pytest.mark.parametrize("infer, told", [(bmlab.exact, ""), (bmlab.mean_field, " by mean field")])
+def test_a_climb_says_whose_likelihood_it_draws_if_it_is_not_exact(infer, told, drawn):
+    climb = bmlab.learning_steps(bmlab.toy(), bmlab.states(3)[4:], infer, rate=0.1)
+    view, axes = drawn(widgets.LearningView, climb, steps=3)
+    assert f"log-likelihood{told} (nats a pattern), step by step" in [text for ax in axes for text in words(ax)]
+    assert view.told == told

@@ -126,6 +126,7 @@ def moments(reference: Estimate, estimate: Estimate, ax: Axes, *, pair: tuple | 
 def learning(steps: Sequence[Step], ax: Any, what: str = "log_likelihood", pair: tuple | None = None) -> Any:
     """Draw the log-likelihood, or what="mismatch", of each Step against its number, with its two ends written.
 
+    If another method than `exact` reckons the log-likelihood, the axis names it.
     On three Axes the first step and the last are drawn too, awake against asleep, and both name the same pair: `pair`,
     or the one that is furthest from the data at first.  The third is a square in a row with these, and wide below them.
 
@@ -142,7 +143,8 @@ def learning(steps: Sequence[Step], ax: Any, what: str = "log_likelihood", pair:
     method, curve = steps[-1].free.method, panels[-1]
     colour = COLOURS.get(method, "black")
     curve.plot(numbers, values, color=colour, label=method, linewidth=2)
-    quantity = "largest moment mismatch" if what == "mismatch" else "log-likelihood (nats a pattern)"
+    told = "" if method == "exact" else f" by {method}"
+    quantity = "largest moment mismatch" if what == "mismatch" else f"log-likelihood{told} (nats a pattern)"
     curve.set(xlabel="step", ylabel=quantity)
     if len(panels) == 3:
         _before_and_after(steps, panels[:2], pair)

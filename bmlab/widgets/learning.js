@@ -3,6 +3,7 @@ function mount(model, el) {
   const colours = model.get("colours"), names = model.get("names"), n = names.length;
   const own = colourOf(model, model.get("method")), AHEAD = 30, NUMBERED = 4, frames = [], pairs = [];
   for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) pairs.push([i, j]);
+  const told = model.get("told");   // who reckons the likelihood, if not exact
   let at = 0, speed = 20, due = 0, end = "", picked = null;
 
   // Three matrices of pairs side by side: data, machine, weights
@@ -77,7 +78,7 @@ function mount(model, el) {
     const chart = axes(440, 140, {
       x: [0, Math.max(frames.length - 1, 1)], y: [low - (known ? margin : 0), top + margin],
       xticks: [0, frames.length - 1], yticks: [low, top],
-      xlabel: "step", ylabel: known ? "log p (nats)" : "mismatch", title: "The climb",
+      xlabel: "step", ylabel: known ? "log p (nats)" : "mismatch", title: "The climb" + (known ? told : ""),
     });
     chart.line({ stroke: own }).setAttribute("d", chart.path(values.map((v, k) => [k, v])));
     climb.dot = chart.add("circle", { r: 5, fill: own });
@@ -122,7 +123,7 @@ function mount(model, el) {
     const known = f.log_likelihood !== null, last = at === frames.length - 1 ? end : "";
     const failed = f.converged ? "" : ";   the free phase has NOT CONVERGED";
     heading.textContent = `Step ${at}`;
-    numbers.textContent = ".   " + (known ? `Log-likelihood ${signed(f.log_likelihood, 3)} nats a pattern;   ` : "") +
+    numbers.textContent = ".   " + (known ? `Log-likelihood${told} ${signed(f.log_likelihood, 3)} nats a pattern;   ` : "") +
       `largest mismatch ${f.mismatch.toFixed(3)}${failed}.   ${last}`;
   };
   const go = (to) => {

@@ -43,6 +43,7 @@ class LearningView(View):
     headline = traitlets.Unicode().tag(sync=True)
     names = traitlets.List().tag(sync=True)
     method = traitlets.Unicode().tag(sync=True)
+    told = traitlets.Unicode().tag(sync=True)  # who reckons the likelihood, if not exact
 
     @show_call()
     def __init__(self, climb: Iterator[Step], *, steps: int = 60):
@@ -64,6 +65,7 @@ class LearningView(View):
             headline=headline,
             names=[str(x) for x in model.names or range(model.n)],
             method=key_of(taken[0].free.method),
+            told=_told(taken[0]),
         )
         self.on_msg(lambda _, content, __: self.send(self._answer(content["from"], content["to"])))
 
@@ -94,9 +96,14 @@ class LearningView(View):
 
 def _so_far(steps):
     """Say in the stored picture, which stands still, how far these steps came, and who says so if that is not exact."""
-    off, told = np.ceil(100 * steps[-1].mismatch) / 100, steps[-1].free.method
-    said = f"Step {len(steps) - 1}: dreams within {off:.2f} of the data" + f", by {told}" * (key_of(told) != "exact")
+    off, told = np.ceil(100 * steps[-1].mismatch) / 100, _told(steps[-1])
+    said = f"Step {len(steps) - 1}: dreams within {off:.2f} of the data" + f",{told}" * bool(told)
     return said if np.isfinite(off) else HEADLINE
+
+
+def _told(step):
+    """Name the method that reckons a step, " by mean field"; nothing if it is exact."""
+    return "" if key_of(step.free.method) == "exact" else f" by {step.free.method}"
 
 
 def _frame(step):
