@@ -328,7 +328,7 @@ TEXTS = {  # notebook -> exercise -> a name of which it asks, and its right text
         "known": ("asked", str.title, str.upper, " {} ".format, lambda x: [x]),
         "by_cases": ("question", str.title, str.upper, " {} ".format, lambda x: [x]),
     },
-    "05b_which_method": {"my_probability": ("rarest", str.title, str.upper, " {} ".format)},
+    "05b_which_method": {"my_probability": ("my_order", tuple, lambda x: [name.upper() for name in x])},
 }
 
 

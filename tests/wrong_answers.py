@@ -496,8 +496,10 @@ SLIPS = {
             ("(states == animal) | np.isnan(animal)", "states == np.nan_to_num(animal, nan=1)", "all agree"),
             ("[agrees].sum()", "[agrees].max()", "all agree"),
             ("return bmlab.probabilities(model)[agrees].sum()", "return agrees.mean()", "3 of 4 agree"),
-            ("...\nrarest = 'loop'", "the least of three"),
-            ("...\nrarest = 'platypus'", "the word is loop"),
+            ("...\nmy_order = my_order[::-1]", "the least of the three"),
+            ("...\nmy_order = ['loop', 'one inverse', 'summit']", "the least of the three"),
+            ("...\nmy_order = ['platypus']", "a list of three names"),
+            ("...\nmy_order = 'loop'", "a list of three names"),
             ("...\nmy_probability = 0.1", "a function is asked for"),
         ],
         "my_ties_log_z": [

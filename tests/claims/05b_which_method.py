@@ -117,7 +117,7 @@ def the_stated_error_holds(seed):
 
 @claim("05b-raced-z", share=0.95)  # 60 starts or 600, on other tables and glasses
 def more_time_buys_nothing(seed):
-    """More starts buy hardly anything."""
+    """In trials not shown here, 600 starts in place of 60 nearly always bought less than 0.01."""
     for machine in summit(table(seed, 15)), glass(20, seed, 0.3):
         true = bmlab.exact(machine).log_z.value
         few, many = (race.bare_loop(machine, starts).log_z for starts in (60, 600))
