@@ -257,7 +257,7 @@ SLIPS = {
             ('"toothed"]', '"feathers"]', "feathers, feathers, backbone: two names in known"),
             ('["feathers", "toothed"]', '["feathers"]', "feathers, backbone: two names in known"),
             ('"backbone"', '"fins"', "at least: not likely"),
-            ('"backbone"', '"tail"', "at least, below 0.9"),
+            ('"backbone"', '"breathes"', "at least, below 0.9"),
             ("...\nknown = [2, 3]", "2, 3, backbone: two names in known"),
         ],
         "pair_corr": [
@@ -280,9 +280,12 @@ SLIPS = {
                 "yes.lower, no.upper), np.logaddexp(yes.upper, no",
                 "1 to 3",
             ),
-            ('question = "toothed"', 'question = "hair"', "at most 0.326"),
-            ('question = "toothed"', 'question = "aquatic"', "at most 0.403"),
+            ('question = "toothed"', 'question = "hair"', "at most 0.311"),
+            ('question = "toothed"', 'question = "aquatic"', "at most 0.386"),
             ('question = "toothed"', 'question = "milk"', "milk is none of"),
+            ("...\nodds = 1 / odds", "odds 3.728?"),
+            ("...\nodds = np.log(odds)", "odds -1.316?"),
+            ('cases["toothed", -1])[0]', 'cases["toothed", -1])[1]', "lower end without"),
         ],
     },
     "07_hidden_units": {
