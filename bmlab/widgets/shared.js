@@ -125,7 +125,9 @@ function player(root, step, { names = ["Run", "Pause"], playing = true } = {}) {
 
 // Axes in SVG: X and Y turn values into places, line() and text() add to them.
 function axes(width, height, { x, y, xlabel, ylabel, xticks = [], yticks = [], title }) {
-  const [left, right, top, bottom] = [ylabel ? 46 : 34, 10, 10, xlabel ? 34 : xticks.length ? 20 : 8];
+  const tick = (t) => signed(t, Number.isInteger(t) ? 0 : 2);
+  const beside = Math.max(46, 18 + 8 * Math.max(...yticks.map((t) => tick(t).length)));   // a label, and the longest tick
+  const [left, right, top, bottom] = [ylabel ? beside : 34, 10, 10, xlabel ? 34 : xticks.length ? 20 : 8];
   const X = (v) => left + (v - x[0]) / (x[1] - x[0]) * (width - left - right);
   const Y = (v) => height - bottom - (v - y[0]) / (y[1] - y[0]) * (height - top - bottom);
   const svg = make("svg:svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title });
@@ -136,7 +138,6 @@ function axes(width, height, { x, y, xlabel, ylabel, xticks = [], yticks = [], t
   };
   const text = (px, py, words, attributes = {}) => add("text", { x: px, y: py, ...attributes }, words);
   const line = (attributes = {}) => add("path", { fill: "none", "stroke-width": 1.5, ...attributes });
-  const tick = (t) => signed(t, Number.isInteger(t) ? 0 : 2);
   const at = ([a, b]) => X(a).toFixed(1) + " " + Y(b).toFixed(1);
   const path = (points) => points.length ? "M" + points.map(at).join("L") : "";
   const marks = (points, shape) => points.map((point) => "M" + at(point) + shape).join("");

@@ -325,6 +325,22 @@ def test_the_climb_goes_on_and_back(shown):
     assert view.locator(".bml-step").inner_text() == "Step 1" and text_of(view) != at_first
 
 
+TOUCHING = """svg => { const boxes = [...svg.querySelectorAll('text')].map(word => word.getBoundingClientRect());
+    const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+    return [boxes.filter((a, k) => boxes.slice(k + 1).some(b => meet(a, b))).length,
+            boxes.filter(a => a.left < svg.getBoundingClientRect().left).length]; }"""
+
+
+def test_the_numbers_of_a_climb_are_whole_beside_its_label_on_a_narrow_page(notebook):
+    """Fifteen coins have -10.40 nats: six letters."""
+    notebook.page.set_viewport_size({"width": 550, "height": 500})
+    code = CELLS["learning"].replace("[:, :6]", "").replace("6", "15")
+    view = notebook.write("long.ipynb", IMPORTS, code).run().view("learning")
+    climb = view.get_by_role("img", name="The climb")
+    climb.get_by_text("10.40").wait_for()
+    assert climb.evaluate(TOUCHING) == [0, 0]
+
+
 def test_a_weight_that_is_pointed_at_tells_its_pair(shown):
     notebook, view = shown("learning")
     until(notebook, view, "Point at a weight")
