@@ -168,7 +168,7 @@ function mount(model, el) {
   const root = frame(el, "draw", probe, make("p", { class: "bml-headline" }, model.get("headline")), make("div", { class: "bml-dreamer" },
     column("shown", "It is shown", shelf, paper.canvas, paper.spoken,
       make("div", { class: "bml-buttons" }, keep, eraser)),
-    column("weights", "Weights of the cell you point at", web.canvas, web.spoken,
+    column("weights", "Weights of the cell you touch", web.canvas, web.spoken,
       make("div", { class: "bml-buttons" }, note([colours.together, "━", "together"], [colours.apart, "━", "apart"],
         ["var(--soft)", "━", "near 0"]), free)),
     column("dreams", "It dreams (framed: a pattern)", wall.canvas, make("p", { class: "bml-note" }, gap, " largest gap, shown − dreamt"),

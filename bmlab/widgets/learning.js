@@ -28,8 +28,10 @@ function mount(model, el) {
     const numbers = n > NUMBERED ? [] : pairs.map(([i, j]) => [[i, j], [j, i]].map(([r, c]) =>
       add("text", { x: room + (c + 0.5) * side, y: 16 + (r + 0.5) * side + 6,
         "text-anchor": "middle", style: "font-size: 18px; fill: #222" })));
+    const bare = add("text", { x: room + n * side / 2, y: 16 + n * side / 2, "text-anchor": "middle",
+      class: "bml-title", style: "fill: #222" });
     const ring = add("rect", { width: side, height: side, class: "bml-picked" });
-    svg.addEventListener("pointermove", (event) => {
+    for (const kind of ["pointermove", "pointerdown"]) svg.addEventListener(kind, (event) => {
       const box = svg.getBoundingClientRect(), scale = box.width / size;
       const [c, r] = [(event.clientX - box.left) / scale - room, (event.clientY - box.top) / scale - 16]
         .map((x) => Math.floor(x / side));
@@ -46,6 +48,8 @@ function mount(model, el) {
       numbers.forEach((two, k) => two.forEach((text) => {
         text.textContent = values[k] === null ? "" : signed(values[k], 2, "+");
       }));
+      const known = values.filter((w) => w !== null);
+      bare.textContent = n <= NUMBERED || known.some((w) => Math.abs(w) > 5e-4) ? "" : known.length ? "all 0" : "not known";
       ring.setAttribute("visibility", picked ? "visible" : "hidden");
       if (picked) {
         ring.setAttribute("x", room + picked[1] * side);
@@ -96,7 +100,7 @@ function mount(model, el) {
     const [x, y] = picked ? [f.clamped_pairs[known], f.free_pairs[known]] : [null, null];
     for (const mark of [pull, spot]) mark.setAttribute("visibility", x === null || y === null ? "hidden" : "visible");
     if (!picked) {
-      words.textContent = "Point at a weight: it says how its pair stands in the data and in the machine's dreams.";
+      words.textContent = "Press a weight: it says how its pair stands in the data and in the machine's dreams.";
       return;
     }
     const pairName = picked.map((k) => names[k]).join(" and ");

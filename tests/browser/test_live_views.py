@@ -343,7 +343,7 @@ def test_the_numbers_of_a_climb_are_whole_beside_its_label_on_a_narrow_page(note
 
 def test_a_weight_that_is_pointed_at_tells_its_pair(shown):
     notebook, view = shown("learning")
-    until(notebook, view, "Point at a weight")
+    until(notebook, view, "Press a weight")
     pairs = view.get_by_role("group", name="Pairs of units")
     pairs.focus()
     pairs.press("ArrowRight")

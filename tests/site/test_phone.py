@@ -1,11 +1,13 @@
 """Each page on a telephone: nothing is cut off, and what goes on beyond the edge says so."""
 
+import re
+
 import pytest
 from conftest import Visit
-from test_site import PAGES, PHONE
+from test_site import COURSE, PAGES, PHONE, alive, views_of
 
-# What is wider than its box on a page, as [what hides or scrolls it, how much of it, whether its edge is shaded]; what is
-# only heard, and the pieces of which MathJax makes a long sign, are not seen.
+# What is wider than its box on a page, as [what hides or scrolls it, how much of it, whether its edge is shaded]; not
+# what is only heard, nor the pieces of which MathJax makes a long sign.
 WIDER = """() => [...document.querySelectorAll('article *:not(mjx-assistive-mml, mjx-assistive-mml *, mjx-ext, svg *)')]
     .filter(x => x.clientWidth > 1 && x.scrollWidth > x.clientWidth + 1).map(x => [x, getComputedStyle(x)])
     .filter(([, style]) => style.overflowX !== 'visible')
@@ -45,3 +47,38 @@ def test_columns_of_a_table_of_pandas_stand_apart(visit):
     page = visit.open("notebooks/06_your_own_data.html")
     gap = "cells => Math.min(...cells.map(cell => parseFloat(getComputedStyle(cell).paddingLeft)))"
     assert page.locator("table.dataframe :is(td, th)").evaluate_all(gap) >= 6
+
+
+@pytest.mark.parametrize("name", COURSE)
+def test_a_view_asks_for_nothing_that_a_finger_cannot_do(browser, address, name):
+    visit = Visit(browser, address, **PHONE)
+    page = visit.open(name)
+    for view in views_of(page):
+        live = alive(page, view)
+        assert not re.search(r"(?i)\b(point(ed)? at|hover|click|pointer|keys?)\b", live.inner_text())
+        for number in live.locator(".bml-drag").all():
+            box = number.bounding_box()
+            assert min(box["width"], box["height"]) >= 24, box
+    visit.context.close()
+
+
+@pytest.mark.parametrize("name", [name for name in COURSE if re.search("/(01|05b?)_", name)])
+def test_a_tap_on_a_weight_tells_its_pair_in_words_of_normal_size(browser, address, name):
+    visit = Visit(browser, address, **PHONE)
+    page = visit.open(name)
+    live = alive(page, views_of(page)[0])
+    words = live.locator(".bml-pair-words")
+    assert "Press a weight" in words.inner_text()
+    weights = live.get_by_role("img", name="weights", exact=True)
+    box = weights.bounding_box()
+    weights.tap(position={"x": 0.95 * box["width"], "y": 0.15 * box["height"]})  # of the first unit and the last
+    assert re.search(r" and .*: .* in the data, .*; weight ", words.inner_text())
+    assert float(words.evaluate("words => parseFloat(getComputedStyle(words).fontSize)")) >= 12
+    live.get_by_role("button", name="Back to the start").tap()
+    squares = [live.get_by_role("img", name=title, exact=True) for title in ("asleep: the dreams", "weights")]
+    for square in squares:  # an empty one says that it is
+        drawn = square.locator("rect").evaluate_all(
+            "all => all.filter(x => +x.getAttribute('fill-opacity') > 0.01).length"
+        )
+        assert drawn or re.search(r"all 0|not known|0\.00", square.text_content())
+    visit.context.close()
