@@ -70,7 +70,7 @@ function beliefs({ weights, places, names }, model, title, pressed) {
     fill.setAttribute("d", p === null ? "" : filled(p));
     hatch.setAttribute("visibility", p === null ? "visible" : "hidden");
     number.textContent = words;
-    number.setAttribute("y", 4 + aside(p));
+    number.setAttribute("y", `${(4 + aside(p)) / 12}em`);  // of letters of 12, larger on a telephone
     number.style.fill = p >= 0.5 ? colours.minus : "";
     number.style.stroke = p >= 0.5 ? colours.gibbs : "";
     g.setAttribute("class", `bml-node ${kind}`);

@@ -82,3 +82,30 @@ def test_a_tap_on_a_weight_tells_its_pair_in_words_of_normal_size(browser, addre
         )
         assert drawn or re.search(r"all 0|not known|0\.00", square.text_content())
     visit.context.close()
+
+
+# Of each number within a disc: the top of its digits, their foot, the level of the disc, and whether it stands below it
+NUMBERS = """view => [...view.querySelectorAll('.bml-node')].map(node => [node.querySelector('.bml-inside'),
+        node.querySelector('path')]).filter(([number, fill]) => number?.textContent && fill.getAttribute('d'))
+    .map(([number, fill]) => [number.getComputedTextLength() && number.getStartPositionOfChar(0).y,
+        parseFloat(getComputedStyle(number).fontSize), fill.getBBox().y, number.style.stroke !== ''])
+    .map(([foot, size, level, within]) => ({ top: foot - 0.73 * size, foot, level, within }))"""
+
+
+@pytest.mark.parametrize("name", [name for name in COURSE if re.search("/(04b?|06|08)_", name)])
+def test_a_number_in_a_disc_stands_clear_of_its_level(browser, address, name):
+    visit = Visit(browser, address, **PHONE)
+    page = visit.open(name)
+    seen = 0
+    for view in views_of(page):
+        live = alive(page, view)
+        for _ in range(4):
+            for one in live.evaluate(NUMBERS):
+                clear = one["top"] >= one["level"] if one["within"] else one["foot"] <= one["level"]
+                assert clear, one
+                seen += 1
+            again = live.get_by_role("button", name=re.compile("^(One update|One message|Step|Free all)$"))
+            if again.count():
+                again.first.tap()
+    assert seen
+    visit.context.close()
