@@ -4,7 +4,7 @@ import re
 
 import pytest
 from conftest import Visit
-from test_site import COURSE, PAGES, PHONE, alive, views_of
+from test_site import COURSE, PAGES, PHONE, alive, first_pages, views_of
 
 # What is wider than its box on a page, as [what hides or scrolls it, how much of it, whether its edge is shaded]; not
 # what is only heard, nor the pieces of which MathJax makes a long sign.
@@ -108,4 +108,27 @@ def test_a_number_in_a_disc_stands_clear_of_its_level(browser, address, name):
             if again.count():
                 again.first.tap()
     assert seen
+    visit.context.close()
+
+
+PLACED = """view => { const all = view.getBoundingClientRect();
+    return [...view.querySelectorAll('button')].map(button => button.getBoundingClientRect())
+        .map(box => [box.left - all.left, box.top - all.top, box.width].map(Math.round)); }"""
+
+
+@pytest.mark.parametrize("kind", first_pages())
+def test_no_button_moves_away_from_the_finger_that_presses_it(browser, address, kind):
+    name, k = first_pages()[kind]
+    visit = Visit(browser, address, **PHONE)
+    page = visit.open(f"notebooks/{name}.html")
+    live = alive(page, page.locator(".bmlab-live").nth(k))
+    rows = ".bml-buttons button:not(.bml-shelf button)"
+    before = live.evaluate(PLACED)
+    for button in live.locator(rows).all():
+        if button.is_disabled() or re.search("^(Show it this|Erase)$", button.inner_text()):
+            continue  # these change how many patterns there are
+        button.tap()
+        for _ in range(3):
+            page.wait_for_timeout(100)
+            assert live.evaluate(PLACED) == before, button.inner_text()
     visit.context.close()
