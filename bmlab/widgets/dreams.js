@@ -7,7 +7,7 @@ function seen(colours) {
     probe.style.color = `color-mix(in srgb, ${css} ${part}%, var(--ink))`;
     return getComputedStyle(probe).color;
   };
-  const now = () => ({ on: tone(colours.gibbs, 75), off: tone("var(--back)", 88), ink: tone("var(--ink)", 100),
+  const now = () => ({ on: tone(colours.gibbs, 75), off: tone("var(--back)", 88), ink: tone("var(--ink)", 100), soft: tone("var(--soft)", 100),
     together: tone(colours.together, 75), apart: tone(colours.apart, 62) });
   return { probe, now };
 }
@@ -47,9 +47,9 @@ function network(canvas, [H, W], cell, lines, state, tones, held = [], looked = 
   canvas.clearRect(0, 0, W * cell, H * cell);
   for (const [i, j, weight] of lines) {
     const strong = Math.abs(weight);
-    const colour = strong < 0.06 ? tones.ink : weight > 0 ? tones.together : tones.apart;
-    canvas.globalAlpha = strong < 0.06 ? 0.3 : Math.min(0.9, 0.1 + 2.2 * strong);
-    [canvas.strokeStyle, canvas.lineWidth] = [colour, strong < 0.06 ? 1 : Math.min(8, 0.2 + 5 * strong)];
+    const colour = strong < 0.06 ? tones.soft : weight > 0 ? tones.together : tones.apart;
+    canvas.globalAlpha = strong < 0.06 ? 0.8 : Math.min(0.9, 0.5 + 2.2 * strong);
+    [canvas.strokeStyle, canvas.lineWidth] = [colour, strong < 0.06 ? 2.5 : Math.min(8, 3 + 5 * strong)];
     canvas.setLineDash(strong < 0.06 || weight > 0 ? [] : [9, 5]);
     canvas.beginPath();
     canvas.moveTo(...middle(i));

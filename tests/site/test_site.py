@@ -247,12 +247,22 @@ def test_in_the_dark_nothing_that_is_drawn_on_glares_and_weights_are_seen(visit)
     back = page.evaluate("getComputedStyle(document.body).backgroundColor")
     drawn = page.evaluate(
         """() => { const tones = [], Sheet = CanvasRenderingContext2D.prototype, stroke = Sheet.stroke;
-            Sheet.stroke = function () { if (this.globalAlpha < 1) tones.push(this.strokeStyle); stroke.call(this); };
-            const told = done => () => { Sheet.stroke = stroke; done([...new Set(tones)]); };
+            Sheet.stroke = function () {
+                if (this.globalAlpha < 1) tones.push([this.strokeStyle, this.globalAlpha, this.lineWidth]);
+                stroke.call(this);
+            };
+            const told = done => () => { Sheet.stroke = stroke; done(tones); };
             return new Promise(done => setTimeout(told(done), 1000)); }"""
     )
-    assert len(drawn) in (2, 3)  # of positive and of negative weights, and the grey of those near 0 while there are any
-    assert all(contrast(as_rgb(colour), as_rgb(back)) > 4.5 for colour in drawn)
+    colours = {colour for colour, _, _ in drawn}
+    assert len(colours) in (
+        2,
+        3,
+    )  # of positive and of negative weights, and the grey of those near 0 while there are any
+    assert all(contrast(as_rgb(colour), as_rgb(back)) > 4.5 for colour in colours)
+    for colour, part, wide in drawn:  # as they lie on the page, which shows them at a third of their width
+        seen = [part * x + (1 - part) * y for x, y in zip(as_rgb(colour), as_rgb(back), strict=True)]
+        assert contrast(seen, as_rgb(back)) > 3 and wide >= 2.5
 
 
 def as_rgb(colour):
