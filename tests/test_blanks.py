@@ -48,13 +48,10 @@ TYPED = {  # by strict readers, and then accepted in silence
         "np.logaddexp.reduce(log_weight(turned(model, v), bmlab.states(2)))",
     ],
     "09_handwritten_digits-my_rehearsal": [
-        "(log_p(*learn(images, part != 0), train).argmax(1) != labels).sum()",
-        "sum((log_p(m, z, images[part == k]).argmax(1) != labels[part == k]).sum() "
-        "for k in range(4) for m, z in [learn(images, part != k)])",
-        "sum((log_p(m, z, train[part == k]).argmin(1) != labels[part == k]).sum() "
-        "for k in range(4) for m, z in [learn(images, part != k)])",
-        "sum((log_p(m, 0 * np.array(z), train[part == k]).argmax(1) != labels[part == k]).sum() "
-        "for k in range(4) for m, z in [learn(images, part != k)])",
+        "1.0 * (log_p(*learnt[0], train).argmax(1) != labels)",
+        "sum((log_p(*some, train[part == k]).argmax(1) != labels[part == k]).sum() for k, some in enumerate(learnt))",
+        "sum((part == k) * (log_p(*learnt[k], train).argmin(1) != labels) for k in range(4))",
+        "sum((part == k) * (log_p(learnt[k][0], np.zeros(10), train).argmax(1) != labels) for k in range(4))",
     ],
     "10_attention_and_diffusion-my_attention": ["(a := np.exp(beta * s @ patterns.T)) / a.sum() @ patterns"],
     "10_attention_and_diffusion-my_denoise": ["my_attention(points, y, 1 / sigma**2)"],
@@ -85,6 +82,9 @@ RIGHT = {  # in another form than the package's, as students type it
     ],
     "10_attention_and_diffusion-my_attention": [
         "(a := np.exp(beta * s @ patterns.T)) @ patterns / a.sum(axis=-1, keepdims=True)"
+    ],
+    "09_handwritten_digits-my_rehearsal": [
+        "sum((part == k) * (log_p(*learnt[k], train).argmax(1) != labels) for k in range(4))"
     ],
     "06_your_own_data-my_log_p": ["bmlab.log_prob(machine, row[None])[0]"],
     "06_your_own_data-my_guess": ["np.where(np.isnan(row), bmlab.complete(machine, row).mean, row)"],

@@ -428,6 +428,10 @@ SLIPS = {
             ("axis=1).ravel", "axis=0).ravel", "axis=1"),
             ("...\nafter = before", "axis=1"),
             ("), 1, axis=1", "), -1, axis=1", "axis=1"),
+            ("my_digit = 3", "my_image[:8] = 1\nmy_digit = 3", "below line"),
+            ("logs[1].max() >= line", "logs[0].max() >= line", "of the moved one"),
+            ("logs[1].max() >= line", "logs[1].max() < line", "of the moved one"),
+            ("logs[1].max() >= line", "logs[1].max()", "of the moved one"),
         ],
     },
     "05_full_learning": {

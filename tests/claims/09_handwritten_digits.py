@@ -103,8 +103,7 @@ def nearest(images, labels, form):
 
 @claim("09-same-m")  # a form is known by its writing, and less well if it is cut in the wrong places
 def forms_are_hands(seed):
-    """An image and the one most like it, among those of the same digit, are on one form far more often than by
-    chance"""
+    """An image and the most similar one of its digit share a form far more often than by chance"""
     some = np.random.default_rng(seed).choice(1000, 800, replace=False)
     cuts = FORM, np.roll(FORM, 30 + 60 * (seed % 2))
     right, moved = (nearest(TRAIN[some], LABELS[some], cut[some]) for cut in cuts)
