@@ -168,9 +168,9 @@ def _width(control: str | Slider | Choice) -> float:
 
 
 def _put(ax, control, x, y):
-    """Draw the controls; the button that starts a view is bold."""
+    """Draw the controls; the button that starts or stops a view is bold."""
     if isinstance(control, str):
-        _button(ax, control, x, y, weight="bold" if control == "Run" else "normal")
+        _button(ax, control, x, y, weight="bold" if control in ("Run", "Pause") else "normal")
         return
     ax.text(x, y, control.name, fontsize=10, va="center_baseline")
     x += LETTER * len(control.name) + 8
@@ -303,7 +303,7 @@ def pairs(ax: Axes, matrix: np.ndarray, names: list[str], largest: float) -> Non
 
 def dreamt(headline: str, patterns: np.ndarray, weights: np.ndarray, dreams: np.ndarray, shape: tuple) -> Figure:
     """Draw patterns, the weights learnt from them between one pixel and all others, and dreams."""
-    controls = ["Run", "Teach", "Unlearn", "Start again", "Show it this"]
+    controls = ["Pause", "Teach", "Unlearn", "Start again", "Show it this"]  # it plays at once
     hint = "Framed: one of the patterns. Thin and grey: a weight near 0."
     figure, (shown, web, wall) = page(headline, controls, *[(s, 330) for s in (150, 320, 320)], hint=hint)
     for ax, title in ((shown, "It is shown"), (web, "Weights of one cell"), (wall, "It dreams")):
