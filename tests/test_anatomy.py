@@ -217,6 +217,22 @@ def test_every_exercise_has_a_graded_answer_or_a_worked_one_for_the_teacher(note
     assert numbered and not open_ones, open_ones
 
 
+def decimals(cell):
+    """The numbers of at least two decimals in each line that a cell prints."""
+    printed = "\n".join(output.get("text", "") for output in cell.get("outputs", []))
+    return [{*re.findall(r"\d+\.\d\d+", line)} for line in printed.splitlines()]
+
+
+def test_no_cell_below_an_exercise_gives_its_worked_solution_away(notebook):
+    """What brings no points is tried first: none prints, on a line, two numbers of a line of the solution above it."""
+    worked = []
+    for cell in notebook.cells:
+        if is_teachers(cell):
+            worked += decimals(cell)
+        else:
+            assert all(len(mine & yours) < 2 for mine in worked for yours in decimals(cell)), cell.id
+
+
 def test_each_answer_has_its_own_name_and_its_solution_and_a_locked_test_below_it(notebook):
     """A blank of the story is followed by no test, and an answer marked by a person has a rubric for the teacher."""
     found = [cell for cell in notebook.cells if record(cell)]
