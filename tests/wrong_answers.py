@@ -589,16 +589,22 @@ SLIPS = {
             ("...\np_freeze = round(p_freeze, 1)", "three are asked for"),
         ],
         "my_slope": [
-            ("bmlab.complete(machine, row).mean", "np.array(row)", "what is missing has a mean, too"),
-            ("return (", "return -(", "pulls its own bias to its own side"),
-            (" / machine.temperature", "", "clamped minus free, over T"),
-            ("bmlab.complete(machine, row).mean", "np.nan_to_num(row)", "nudged biases climb by"),
+            ("return (clamped - p @ both)", "return (p @ both - clamped)", "the way down"),
+            (" / machine.temperature", "", "without the factor 1/T"),
+            (" / p[agree].sum()", "", "a nudge says"),
+            ("clamped - p @ both", "clamped", "a nudge says"),
+            ("p[agree] @ both[agree]", "(p[agree] @ s[agree])[[i, j]].prod() / p[agree].sum()", "a nudge says"),
+            ("p @ both", "(p @ s)[[i, j]].prod()", "a nudge says"),
             (
-                "bmlab.complete(machine, row).mean",
-                "np.where(np.isnan(row), bmlab.exact(machine).mean, row)",
-                "nudged biases climb by",
+                "return (clamped - p @ both) / machine.temperature",
+                "def up(e):\n"
+                "        W = np.array(machine.weights)\n"
+                "        W[[i, j], [j, i]] += e\n"
+                "        model = bmlab.BoltzmannMachine(W, machine.biases, machine.temperature)\n"
+                "        return bmlab.log_prob(model, [row])[0]\n"
+                "    return (up(1e-5) - up(-1e-5)) / 2e-5",
+                "as near as a nudge",
             ),
-            ("(machine).mean)", "(machine).mean)[~np.isnan(row)]", "one number for each bias"),
         ],
         "absent_yes": [
             ("...\nabsent_yes, cast_yes = cast_yes, absent_yes", "who DID vote"),
@@ -610,6 +616,7 @@ SLIPS = {
             ("party[absent].map", "party.map", "over the absent alone"),
             ("party[absent].map(of_party).mean()", "of_party.mean()", "over the absent alone"),
             ("...\nmix_yes = 2 * mix_yes - 1", "the share is (1 + m) / 2"),
+            ("...\nexplained = 1 - explained", "0 at cast_yes, 1 at absent"),
             ("...\nabsent_yes = yes", "three numbers"),
         ],
     },
