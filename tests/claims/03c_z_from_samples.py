@@ -118,7 +118,8 @@ def counting_comes_nearer(seed):
 
 @claim("03-ex00", range(35))  # glasses, couples, rings, crowds, repelling units, a magnet, one against all others
 def believed(seed):
-    """We tried that on 35 machines of seven kinds. 30 passed, and all 30 were right within four errors."""
+    """We tried that on machines of seven kinds, five times each. 30 passed, and all 30 were right within
+    four errors."""
     model = awkward(seed)
     runs = [method(model, rng=seed) for method in (bmlab.ais, bmlab.temper)]
     runs += [bmlab.ais(model, rng=seed, n_temperatures=2000), bmlab.temper(model, rng=seed, n_sweeps=4000)]
