@@ -122,7 +122,7 @@ def and_no_proof(seed):
     "04b-zoo-why", "The log odds lie between lower - upper and upper - lower of two brackets: a side without 0 proves."
 )
 def for_certain():
-    """A bound proves a claim or says nothing."""
+    """A bound proves the claim or leaves it open."""
 
 
 @claim("04b-answer")  # in the cold: the bracket holds, and TAP has left it or Bethe is off, unseen
