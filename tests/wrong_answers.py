@@ -330,6 +330,8 @@ SLIPS = {
             ("critical = 1 / length", "too small"),
             ("critical = 2 / differ", "too large"),
             ("critical = 0.5", "too large"),
+            ("critical = 1.02 / differ", "too large"),
+            ("critical = 0.98 / differ", "too small"),
             ("critical = -1 / differ", "a beta above 0"),
         ],
         "my_score": [

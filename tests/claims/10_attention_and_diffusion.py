@@ -66,8 +66,8 @@ def random_patterns_come_back(seed):
 
 @claim("10-11", share=0.9)  # whichever digits are stored: more than with their margins
 def margins_make_the_blend(seed):
-    """Without the pixels that are white in all five, all five come back. With nearly all other fives that
-    we tried, this restored more, too."""
+    """Without the pixels that are white in all five, all five come back. With nearly all other fives, 18 of 19, this
+    restored more, too."""
     five = digits(seed, 5)
     inner = (five > 0).any(axis=0)
     without = recalled(bmlab.hopfield(five[:, inner]), five[:, inner], SEEN[inner])
@@ -76,7 +76,7 @@ def margins_make_the_blend(seed):
 
 @claim("10-alone-m")  # at a beta that is not too small
 def competition_restores_more(seed):
-    """With other fives, too, and $\\beta$ from 0.1 to 2, more come back competing than alone."""
+    """With each of 19 other fives, too, and $\\beta$ from 0.1 to 2, more come back competing than alone."""
     five, beta = digits(seed, 5), np.random.default_rng([seed, 1]).uniform(0.1, 2)
     alone, competing = np.where(SEEN, five, [[[-1.0]], [[-1.0]]])
     for _ in range(30):
@@ -87,20 +87,11 @@ def competition_restores_more(seed):
 
 @claim("10-better-m", share=0.9)  # whichever digits are stored: most of five, next to none of forty
 def the_projection_rule(seed):
-    """It restores all five digits, but none of forty. Other sets nearly always gave most of five, and hardly any of
-    forty."""
+    """It restores all five digits, but none of forty. Of 19 other sets, 18 gave at least three of five, and at most
+    four of forty."""
     some = digits(seed, 40)
     five, forty = (recalled(projection(x), x) for x in (some[:5], some))
     return min(five - 2.5, 4.5 - forty) if seed else min(five - 4.5, 0.5 - forty), seed
-
-
-@claim("10-thousand-m")
-def the_best_fit_restores_more(seed):
-    """It won with 500 of them stored, too."""
-    some = IMAGES[np.random.default_rng(seed).choice(1000, 500, replace=False)]
-    fits = np.where(SEEN, some, 0) @ some.T
-    found, best = np.sign(softmax(fits, axis=1) @ some), some[fits.argmax(axis=1)]
-    return restored(best, some) - restored(found, some), seed
 
 
 # Noise
