@@ -147,6 +147,10 @@ def sure_and_wrong(seed):
     return apart / np.hypot(annealed_run.log_z.stderr, tempered.log_z.stderr) - 4
 
 
-@proved("03c-close", "The sum over s of p_0(s) e^(E_0(s)/T_0 - E_1(s)/T_1) is Z_1 / Z_0.")
+@proved(
+    "03c-close",
+    "One jump: the sum over s of p_0(s) e^(E_0(s)/T_0 - E_1(s)/T_1) is Z_1 / Z_0. More: each sweep keeps its p, and "
+    "the ratios telescope.",
+)
 def exact_in_one_jump():
     """the expected importance weight is exact, however few the steps"""

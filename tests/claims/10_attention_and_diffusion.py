@@ -77,12 +77,13 @@ def margins_make_the_blend(seed):
 @claim("10-alone-m")  # at a beta that is not too small
 def competition_restores_more(seed):
     """With each of 19 other fives, too, and $\\beta$ from 0.1 to 2, more come back competing than alone."""
-    five, beta = digits(seed, 5), np.random.default_rng([seed, 1]).uniform(0.1, 2)
-    alone, competing = np.where(SEEN, five, [[[-1.0]], [[-1.0]]])
-    for _ in range(30):
-        alone[:, ~SEEN] = np.sign(expit(beta * alone @ five.T) @ five)[:, ~SEEN]
-        competing[:, ~SEEN] = np.sign(softmax(beta * competing @ five.T, axis=1) @ five)[:, ~SEEN]
-    return restored(competing, five) - restored(alone, five) - 0.5, seed
+    five = digits(seed, 5)
+    for beta in 0.1, 0.3, 1, 2:
+        alone, competing = np.where(SEEN, five, [[[-1.0]], [[-1.0]]])
+        for _ in range(30):
+            alone[:, ~SEEN] = np.sign(expit(beta * alone @ five.T) @ five)[:, ~SEEN]
+            competing[:, ~SEEN] = np.sign(softmax(beta * competing @ five.T, axis=1) @ five)[:, ~SEEN]
+        yield restored(competing, five) - restored(alone, five) - 0.5, seed
 
 
 @claim("10-better-m", share=0.9)  # whichever digits are stored: most of five, next to none of forty
