@@ -89,6 +89,35 @@ def test_tests_teach_before_they_are_hidden(name):
             assert asserts and all(node.msg for node in asserts), f"{test.id}: an assert without a hint"
 
 
+def is_passed(source, made):
+    """Whether a test runs to its end."""
+    try:
+        exec(source, dict(made))
+    except AssertionError:
+        return False
+    return True
+
+
+@exhaustive
+@pytest.mark.parametrize("name", GRADED)
+def test_a_number_that_is_near_enough_in_sight_is_near_enough_for_the_grader(name):
+    """Off by a ten thousandth to a half: if the visible lines judge a number, the hidden ones accept what these do.
+
+    Some visible lines judge no number, so that they do not give it away: they accept it off by a half on either side.
+    """
+    offs = np.outer([-1, 1], np.geomspace(0.5, 1e-4, 23)).ravel()
+    for answer, test in answer_cells(nbformat.read(BY_NAME[name], 4)).values():
+        made, visible = dict(namespace(name)), HIDDEN.sub("", test.source)
+        exec(answer.source, made)
+        for key in asked_by(test, name):
+            if isinstance(right := made.get(key), (float, np.floating)):
+                values = list(right + offs * max(1, abs(right)))
+                seen = [value for value in values if is_passed(visible, made | {key: value})]
+                judged = not {values[0], values[23]} & {*seen}
+                refused = [x for x in seen if judged and not is_passed(test.source, made | {key: x})]
+                assert not refused, (test.id, key, right, refused)
+
+
 @cache
 def namespace(name):
     """The names that the cells before the exercises make; they are made once, and additions go to a copy."""
