@@ -113,7 +113,7 @@ def annealed():
 
 
 def spread(ours, theirs):
-    """The variance over 300 seeds of either log Z: known to a tenth, their ratio to a sixth."""
+    """The variance over 300 seeds of either log Z, each known to 8 %, their ratio to 12 %."""
     found = [(float(ours(rng=k).log_z), theirs(rng=k)[0]) for k in range(300)]
     return np.var(found, axis=0, ddof=1)
 
@@ -160,8 +160,7 @@ def by_scipy(data):
 
 
 def learners():
-    """Rows of learning_steps() and maximize(); Numba is loaded, as it is after the first few thousand small steps."""
-    gibbs(bmlab.sherrington_kirkpatrick(100, rng=0), n_chains=1, n_sweeps=5000)
+    """Rows of learning_steps() and maximize()."""
     rng = np.random.default_rng(0)
     for n, steps in ((10, 200), (64, 100), (256, 30), (784, 10)):
         data = bmlab.spins(rng.integers(0, 2, (1000, n)))

@@ -26,6 +26,7 @@ from functools import partial
 from time import process_time
 
 import numpy as np
+from exact import median_seconds
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -60,17 +61,6 @@ def by_pcd(data, batch, epochs, seed):
     return bmlab.pcd(
         start, data, rng=rng, steps=steps, rate=np.linspace(RATES[batch], 0, steps), batch=batch, n_chains=batch
     ).model
-
-
-def least_seconds(call, turns):
-    """The least processor time of a call over turns, after a first call that does not count."""
-    call()
-    times = []
-    for _ in range(turns):
-        begin = process_time()
-        call()
-        times.append(process_time() - begin)
-    return min(times)
 
 
 def seconds_and_score(learn, seeds):
@@ -174,7 +164,7 @@ def against_ascent(rows=10_000):
         ("medium()", bmlab.sample(bmlab.medium(), rows, rng=np.random.default_rng(1))),
         ("raster()", bmlab.data.raster(rows, rng=np.random.default_rng(1)).data),
     ):
-        ours = least_seconds(partial(bmlab.maximize, blank(10), data), 15)
+        ours = median_seconds(partial(bmlab.maximize, blank(10), data), 15, process_time)
         theirs, weights = min((by_ascent(data, rate) for rate in (0.1, 0.2, 0.3, 0.4)), key=lambda found: found[0])
         off = np.abs(bmlab.maximize(blank(10), data).model.weights - weights).max()
         print(
@@ -185,7 +175,7 @@ def against_ascent(rows=10_000):
         data = bmlab.sample(
             bmlab.sherrington_kirkpatrick(n, rng=np.random.default_rng(n)), rows, rng=np.random.default_rng(1)
         )
-        seconds = least_seconds(partial(bmlab.maximize, blank(n), data), 1 if n == 30 else 5)
+        seconds = median_seconds(partial(bmlab.maximize, blank(n), data), 1 if n == 30 else 5, process_time)
         print(f"n = {n}, {rows} rows: maximize {seconds:.3g} s")
 
 
@@ -215,13 +205,14 @@ def error(weights, true):
 def against_regressions(rows=10_000):
     """Print times, slopes and errors of both."""
     data = bmlab.sample(GLASS, rows, rng=np.random.default_rng(1))
-    ours, model = least_seconds(partial(bmlab.pseudolikelihood, data), 15), bmlab.pseudolikelihood(data).model
+    ours = median_seconds(partial(bmlab.pseudolikelihood, data), 15, process_time)
+    model = bmlab.pseudolikelihood(data).model
     print(
         f"n = 20, {rows} samples, T = 1: pseudolikelihood {1e3 * ours:.1f} ms, "
         f"error {error(model.weights, GLASS.weights):.4f}"
     )
     for tolerance in (1e-4, 1e-6):
-        theirs = least_seconds(partial(by_regression, data, tolerance), 5)
+        theirs = median_seconds(partial(by_regression, data, tolerance), 5, process_time)
         weights, biases = by_regression(data, tolerance)
         slope, off = largest_slope(data, weights, biases), error((weights + weights.T) / 2, GLASS.weights)
         print(

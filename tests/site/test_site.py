@@ -255,10 +255,7 @@ def test_in_the_dark_nothing_that_is_drawn_on_glares_and_weights_are_seen(visit)
             return new Promise(done => setTimeout(told(done), 1000)); }"""
     )
     colours = {colour for colour, _, _ in drawn}
-    assert len(colours) in (
-        2,
-        3,
-    )  # of positive and of negative weights, and the grey of those near 0 while there are any
+    assert len(colours) in (2, 3)  # of positive and negative weights, and grey of those near 0 while there are any
     assert all(contrast(as_rgb(colour), as_rgb(back)) > 4.5 for colour in colours)
     for colour, part, wide in drawn:  # as they lie on the page, which shows them at a third of their width
         seen = [part * x + (1 - part) * y for x, y in zip(as_rgb(colour), as_rgb(back), strict=True)]
