@@ -16,6 +16,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 from matplotlib.patches import Circle, Polygon, Rectangle
 from scipy.sparse.csgraph import shortest_path
+from test_widgets import VIEWS
 
 from bmlab import plot, widgets
 from bmlab.infer.sampling.diagnostics import halves, split_rhat
@@ -49,6 +50,19 @@ def drawn(monkeypatch):
         return view, figures[-1].axes
 
     return make
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_stored_picture_names_the_button_that_its_page_shows_first(drawn, name):
+    """Pause if the view plays at once, else Run; nothing if it does not play."""
+    view, axes = drawn(lambda _: VIEWS[name](), None)
+    first = {"Run", "Pause"} & {text for ax in axes for text in words(ax)}
+    made = re.search(r"= player\((.*)\)", view._esm)
+    waits = made and "playing: false" in made[1]
+    if isinstance(view, widgets.ConditionalView):  # the toy has no two layers, between which it would play
+        assert waits and not first
+    else:
+        assert first == ({"Run" if waits else "Pause"} if made else set())
 
 
 def words(ax):

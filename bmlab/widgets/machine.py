@@ -85,7 +85,7 @@ class MachineView(ModelView):
     def draw(self, model, seed):
         """Draw the machine, one state of it, and the counts of some turns."""
         controls = [
-            "Run",
+            "Pause",  # it plays at once
             "One update",
             "Count anew",
             Slider("temperature T", (model.temperature - 0.1) / 4.9, f"{model.temperature:.2f}"),
