@@ -160,3 +160,13 @@ def each_is_nearest_somewhere(seed):
 @proved("05b-cold-read", "They are fewer than a million of 2^100 states, and each state has a weight above 0.")
 def the_rest_is_not_nothing():
     """**Of 100 cold units the states visited miss a part of $Z$.**"""
+
+
+@claim("05b-cold-read")  # twenty temperatures of ties, from 1.05 on; with the table's sweeps and temperatures
+def both_find_the_couplings(seed):
+    """**On the warm ties `temper` and `ais` are far nearer than mean field:**"""
+    ties, log_z, _ = race.weak_ties(200, 1.05 + seed / 10)
+    ladders = bmlab.temper(ties, rng=seed, n_ladders=10, n_sweeps=1000, burn_in=100)
+    walks = bmlab.ais(ties, rng=seed, n_chains=100, n_temperatures=1000)
+    product = log_z - bmlab.mean_field(ties, starts=5).log_z.lower
+    return min(product / 5 - abs(float(answer.log_z) - log_z) for answer in (ladders, walks))
