@@ -32,12 +32,11 @@ def colder_lacks_less(seed):
     return hot - cold
 
 
-@claim("03c-starves")  # four glasses of a size; a single one may lie below a smaller one
+@claim("03c-starves")  # the sizes of the picture, four glasses of each; at T = 0.3 it falls in most sets
 def entropy_grows(seed):
-    """on average $S$ grows with $n$"""
-    for T in 1, 4:  # by four units at a time
-        sizes = [[bmlab.entropy(glass(n, 4 * seed + k, T)) for k in range(4)] for n in (6, 10, 14, 18)]
-        yield np.diff(np.mean(sizes, axis=1)).min()
+    """In a large machine coupled at random the idea fails at $T = 1$: there on average $S$ grows with $n$"""
+    sizes = [[bmlab.entropy(glass(n, 4 * seed + k)) for k in range(4)] for n in (8, 12, 16, 20, 24)]
+    return np.diff(np.mean(sizes, axis=1)).min()
 
 
 def annealed(model, steps, chains, rng):
@@ -69,12 +68,16 @@ def the_error_bar_is_wrong_too(seed):
     return 0.5 - (np.abs(log_z - bmlab.exact(cold).log_z.value) < 2 * stderr).mean(), seed
 
 
-@claim("03-83")
+@claim("03-83")  # off by less with each tenfold; within two errors at first in less than half, in the end in most
 def right_together(seed):
-    """With more steps value and error bar come right together on this machine"""
-    cold = bmlab.medium().at(0.3) if seed == 0 else glass(10, seed, 0.3)
-    log_z, stderr = annealed(cold, 1000, 200, np.random.default_rng(seed))
-    return 4 - abs(log_z - bmlab.exact(cold).log_z.value) / stderr if stderr < 0.1 else -1
+    """At $T = 0.3$ value and error bar come right together with more steps, on this machine."""
+    cold, rng, size, within = bmlab.medium().at(0.3), np.random.default_rng(seed), [], []
+    for steps, runs in (1, 40), (10, 40), (100, 40), (1000, 10):
+        log_z, stderr = np.transpose([annealed(cold, steps, 200, rng) for _ in range(runs)])
+        off = np.abs(log_z - bmlab.exact(cold).log_z.value)
+        size.append(np.sqrt(np.mean(off**2)))
+        within.append(np.mean(off < 2 * stderr))
+    return min(-np.diff(np.log(size)).max(), 0.5 - within[0], min(within[2:]) - 0.75), seed
 
 
 @claim("03-83")  # one unit against all others: two answers that say converged agree, and lack more than a nat
@@ -92,13 +95,14 @@ def too_low_on_average():
     """$\\log Z$ from AIS is too low on average, a little if the error is small, and a lot if it is large"""
 
 
-@claim("03-77")  # the e^S most probable states hold more than half, and a tenth of them less than three quarters
+@claim("03-77")  # the most probable states that hold nine tenths are e^S, within a factor of three
 def e_to_the_entropy(seed):
-    """so about $e^S$ of them matter"""
-    for n, T in (10, 1), (12, 4):
-        p = np.sort(bmlab.probabilities(glass(n, seed, T)))[::-1].cumsum()
-        matter = np.exp(bmlab.entropy(glass(n, seed, T)))
-        yield min(p[int(matter)] - 0.5, 0.75 - p[int(matter / 10)])
+    """so about $e^S$ of them matter: 870 in the heat, 158 at $T = 1$ and 2 at $T = 0.3$."""
+    for T, matter in (4, 870), (1, 158), (0.3, 2):  # seed 0 is the notebook's machine
+        model = glass(8 + seed % 5, seed, T) if seed else bmlab.medium().at(T)
+        held = np.searchsorted(np.sort(bmlab.probabilities(model))[::-1].cumsum(), 0.9) + 1
+        S = bmlab.entropy(model)
+        yield np.log(3) - abs(np.log(held) - S) if seed or round(np.exp(S)) == matter else -1
 
 
 @claim("03-ex00")  # seed 0 is the notebook's machine: there, 50 to 200 times
