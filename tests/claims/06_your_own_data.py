@@ -135,7 +135,7 @@ def the_valleys_are_the_parties(seed):
     table, party, model = again(seed)
     found, _ = valleys(model, seed, 20)
     means = [np.nanmean(table[party == side], axis=0) for side in ("democrat", "republican")]
-    return min(np.corrcoef(found[k], means[k])[0, 1] for k in (0, 1)) - 0.85
+    return min(np.corrcoef(found[k], means[k])[0, 1] for k in (0, 1)) - 0.85 if len(found) == 2 else -1
 
 
 @claim("06-23c")  # the share of members that lean to their own party's valley
@@ -158,11 +158,13 @@ def valleys_are_a_hint(seed):
     return min(1.5 - one, many - 5.5), seed
 
 
-@claim("06-46")  # a tenth hidden of tables of many shapes, drawn without weights
+# A tenth hidden of tables drawn without weights: 6 to 16 columns of 60 to 1000 rows.  With 6 a quarter is lost.
+@claim("06-46", range(60), share=0.8)
 def more_surprised_without_ties(seed):
-    """If no columns are tied, the machine is more surprised than the majority"""
-    rng, (n, size) = np.random.default_rng(seed), ((16, 435), (15, 101), (8, 200), (12, 60))[seed % 4]
-    table = np.where(rng.random((size, n)) < rng.uniform(0.2, 0.8, size=n), 1.0, -1.0)
+    """If no columns are tied, the machine is mostly more surprised than the majority"""
+    rng = np.random.default_rng(seed)
+    n, size = 6 + seed % 11, int(10 ** rng.uniform(np.log10(60), 3))
+    table = np.where(rng.random((size, n)) < rng.uniform(0.1, 0.9, size=n), 1.0, -1.0)
     left, cells = table.copy(), tuple(rng.permutation(np.argwhere(table))[: table.size // 10].T)
     left[cells] = np.nan
     machine = bmlab.maximize(blank(n), left, penalty=0.1, tolerance=1e-4).model
@@ -203,7 +205,7 @@ def a_fifth_a_quarter_a_half(seed):
     more than two fifths"""
     guesses, truth = judged(seed)
     errors = [np.mean(1 - np.sign(guess * truth)) / 2 for guess in guesses]  # a tie is half an error
-    return min(0.06 - np.abs(np.subtract(errors[:2], (0.2, 0.25))).max(), errors[2] - 0.4), seed
+    return min(0.04 - np.abs(np.subtract(errors[:2], (0.2, 0.25))).max(), errors[2] - 0.4), seed
 
 
 @claim("06-33")  # fewer errors, and less surprise
