@@ -166,17 +166,22 @@ def it_reads_strangers(hand, seed):
 # log Z
 
 
-# Of 200 images; uneven: as loose on the average, by 0 to twice as many nats.  What is trivial, log Z of the biases
-# alone, 4 to 5 nats apart, is within four of AIS, too, in 16 of 20.  Of 4,000 in all 444 are misread without log Z, 248
-# with the trivial one, 265 with the bound and 244 with AIS.
+# Of 200 images, on the mean of ten orders: loose by 10 to 11 nats in steps, and by 0 to 20.  What is trivial, log Z of
+# the biases alone, 4 to 5 nats apart, is within four of AIS, too, in 16 of 20.  Of 4,000 in all 444 are misread without
+# log Z, 248 with the trivial one, 265 with the bound and 244 with AIS.  Of 200 gaps that differ by up to 1, 2, 3, 5 and
+# 10 nats cost 0.7, 1, 2, 4 and 15 errors more.
 @claim("09-54", FOLDS, share=0.9)
 def a_bad_bound_is_good_enough(fold, seed):
-    """**As a rule a bound for choosing between ten need not be tight, only about equally loose for all.**"""
-    machines, log_z, bound = chains(fold, seed)
-    loose = np.random.default_rng([fold, seed]).permutation(np.linspace(0, 20, 10))
+    """**A bound for choosing between ten need not be tight: if the ten gaps are within about a nat of each other,
+    hardly more digits are misread.**"""
+    (machines, log_z, bound), rng = chains(fold, seed), np.random.default_rng([fold, seed])
     none, low, best = (wrong(machines, z, HELD[fold]) for z in (np.zeros(10), bound, log_z))
-    even, uneven = (wrong(machines, log_z - gap, HELD[fold]) for gap in (10, loose))
-    return min(none - low, 5 - abs(low - best), uneven - even), (fold, seed)
+    orders = [rng.permutation(10) / 9 for _ in range(10)]
+    nat, twenty = (
+        np.mean([wrong(machines, log_z - loose - width * order, HELD[fold]) for order in orders]) - best
+        for loose, width in ((10, 1), (0, 20))
+    )
+    return min(none - low, 5 - abs(low - best), 3 - nat, twenty - 20), (fold, seed)
 
 
 # Nonsense
@@ -231,10 +236,11 @@ def hidden_units_are_level(fold, seed):
 # What we cheated on
 
 
-@claim("09-93")
-def neatly_centred(seed):
-    """The digits come neatly centred: moved by one pixel (section 7), far more are misread."""
-    rows = halves(seed)
-    reader = closed_form(TRAIN, rows)
-    ways = [np.roll(TRAIN.reshape(-1, 8, 8), way, axis).reshape(-1, 64) for way in (-1, 1) for axis in (1, 2)]
-    return (min(wrong(*reader, ~rows, x) for x in ways) - 2 * wrong(*reader, ~rows)) / (~rows).sum(), seed
+@claim("09-93", FOLDS)  # round the edge, as in section 7; upwards, with paper below, it may be less than twice as many
+def neatly_centred(fold, seed):
+    """The digits come neatly centred: moved to the side by one pixel (section 7), more than twice as many are
+    misread."""
+    (machines, log_z, _), held = chains(fold, seed), HELD[fold]
+    sides = [np.roll(TRAIN.reshape(-1, 8, 8), way, axis=2).reshape(-1, 64) for way in (-1, 1)]
+    moved = [wrong(machines, log_z, held, images) for images in sides]
+    return (min(moved) - 2 * wrong(machines, log_z, held)) / held.sum(), (fold, seed)
