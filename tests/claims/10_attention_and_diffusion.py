@@ -198,12 +198,12 @@ def better_on_new_points(seed):
         yield 1 - errors[1] / errors[0]
 
 
-@claim("10-43")  # on one grid, of 21 by 21: with narrower ones more walkers end on a point
+@claim("10-43")  # narrow on 21 by 21: than the notebook's, wide on 9 by 9, and than wide ones on the finer grid
 def narrow_bumps_copy_more(seed):
     """on a finer grid narrower ones copied more often."""
-    copies = [np.mean(cdist(learnt, points).min(axis=1) < 0.02)
-              for points, _, learnt in (drawings(seed, 21), drawings(seed, 21, 0.3))]  # fmt: skip
-    return copies[1] - copies[0] - 0.05, seed
+    grids = drawings(seed), drawings(seed, 21), drawings(seed, 21, 0.3)
+    *wide, narrow = (np.mean(cdist(learnt, points).min(axis=1) < 0.02) for points, _, learnt in grids)
+    return narrow - max(wide) - 0.05, seed
 
 
 @claim("10-43")
