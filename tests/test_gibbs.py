@@ -112,6 +112,15 @@ def law_draws(method=bmlab.gibbs, measured=12):
         assert gaps.max() - gaps.min() <= 1
 
 
+@pytest.mark.parametrize("model", [bmlab.medium(), bmlab.ising((4, 5)).at(2.0)], ids=["dense", "sparse"])
+@pytest.mark.parametrize(("n_chains", "n_sweeps"), [(7, 6), (30, 1), (40, 1), (3, 50), (33, 7), (64, 30)])
+def test_averages_are_whole_numbers_over_a_whole_number_to_the_last_bit(model, n_chains, n_sweeps):
+    """As a product of matrices they would differ between processors, and a weight that should be 0 would not be."""
+    found = bmlab.gibbs(model, rng=0, n_chains=n_chains, n_sweeps=n_sweeps)
+    for x in found.mean, np.nan_to_num(full(found.corr)):
+        assert (x == np.rint(x * n_chains * n_sweeps) / (n_chains * n_sweeps)).all()
+
+
 @pytest.mark.parametrize(("method", "measured"), [(bmlab.gibbs, 12), (bmlab.temper, 5)])
 def test_draws_are_evenly_spread(method, measured):
     law_draws(method, measured)

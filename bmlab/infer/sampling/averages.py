@@ -99,9 +99,10 @@ def _mean_and_stderr(sums, sizes, n_chains):
     Groups that agree exactly do not prove the mean: the error is at least 2 / N, the change by one more of N
     independent draws; N is at least the number of chains, or of groups.
     """
+    mean = sums.sum((0, 1)) / sizes.sum()  # of whole numbers: exact, in whatever order
     sums /= sizes.reshape(sizes.shape + (1,) * (sums.ndim - 2))
     groups = sums.reshape(sizes.size, *sums.shape[2:])
-    return mean_and_stderr(groups, sizes.ravel(), least=2 / max(sizes.size, n_chains))
+    return mean_and_stderr(groups, sizes.ravel(), 2 / max(sizes.size, n_chains), mean)
 
 
 def _of_one_sweep(model, states):

@@ -94,14 +94,17 @@ def wilson_stderr(x: Any, count: Any) -> Any:
     return (2 * np.abs(x) + np.sqrt(count * np.maximum(1 - np.square(x), 0) + 4)) / (count + 4)
 
 
-def mean_and_stderr(groups: np.ndarray, weight: np.ndarray, least: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
+def mean_and_stderr(
+    groups: np.ndarray, weight: np.ndarray, least: Any = 0.0, mean: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Average independent groups (g, ...) by weight (g,); return (mean, stderr), nan for the error of one group.
 
     The error of fewer than 32 groups is widened().  Groups that agree exactly do not prove their value: the error is
     then `least`, and the mean is that value itself, as the rounding of a sum may take it beyond 1.
+    mean    if it is known; else it is a sum, one group after the other: processors multiply matrices in other orders
     """
-    normalised = weight / weight.sum()
-    mean, count = np.tensordot(normalised, groups, 1), len(groups)
+    normalised, count = weight / weight.sum(), len(groups)
+    mean = sum((p * group for p, group in zip(normalised, groups, strict=True)), np.float64(0)) if mean is None else mean
     if count == 1:
         return mean, np.full_like(mean, np.nan)
     spread, agree = np.zeros_like(mean), np.ones(np.shape(mean), bool)
