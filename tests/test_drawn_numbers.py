@@ -224,11 +224,11 @@ def test_pixels_are_as_blue_or_as_orange_as_their_numbers(ax, rng):
     plot.images(rows[0], ax, (2, 3), 1, limit, kind="weights")
     image, weights = ax.images[0], rows[0].reshape(2, 3)
     seen = image.to_rgba(image.get_array())
-    assert np.allclose(seen[..., 3], weights.clip(0) / limit, atol=2 / 255)
+    assert np.allclose(seen[..., 3], weights.clip(0) / limit, atol=2 / 33)  # in 33 steps from -limit to limit
     (discs,) = [each for each in ax.collections if isinstance(each, EllipseCollection)]
     assert np.allclose(discs.get_offsets(), np.argwhere(weights < 0)[:, ::-1])
     assert ((discs.get_widths() > 0.8) & (discs.get_widths() < 1)).all()  # of a pixel
-    assert np.allclose(discs.get_facecolor()[:, 3], -weights[weights < 0] / limit, atol=2 / 255)
+    assert np.allclose(discs.get_facecolor()[:, 3], -weights[weights < 0] / limit, atol=2 / 33)
     for shades, pure in ((seen[weights > 0], plot.TOGETHER), (discs.get_facecolor(), plot.APART)):
         assert np.allclose(shades[:, :3], to_rgba(pure)[:3], atol=2 / 255)
 

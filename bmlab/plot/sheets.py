@@ -101,13 +101,13 @@ def _discs(ax, cells, colours):
 
 
 def _map(kind):
-    """The colours of images: units from white to blue, weights from purple over nothing to orange."""
+    """The colours of images: units from white to blue, weights from purple over nothing to orange, in 33 steps."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
     if kind == "units":
-        return LinearSegmentedColormap.from_list("units", [MINUS, PLUS])
+        return LinearSegmentedColormap.from_list("units", [MINUS, PLUS], N=33)
     ends = [to_rgba(APART), to_rgba(APART, 0), to_rgba(TOGETHER, 0), to_rgba(TOGETHER)]
-    return LinearSegmentedColormap.from_list("weights", list(zip([0, 0.5, 0.5, 1], ends, strict=True)))
+    return LinearSegmentedColormap.from_list("weights", list(zip([0, 0.5, 0.5, 1], ends, strict=True)), N=33)
 
 
 def _sheet(name, rows, shape, columns):
