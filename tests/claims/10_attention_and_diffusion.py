@@ -200,7 +200,7 @@ def better_on_new_points(seed):
 
 @claim("10-43")  # narrow on 21 by 21: than the notebook's, wide on 9 by 9, and than wide ones on the finer grid
 def narrow_bumps_copy_more(seed):
-    """on a finer grid narrower ones copied more often."""
+    """on a finer grid narrower ones copied more often"""
     grids = drawings(seed), drawings(seed, 21), drawings(seed, 21, 0.3)
     *wide, narrow = (np.mean(cdist(learnt, points).min(axis=1) < 0.02) for points, _, learnt in grids)
     return narrow - max(wide) - 0.05, seed
