@@ -104,7 +104,8 @@ def mean_and_stderr(
     mean    if it is known; else it is a sum, one group after the other: processors multiply matrices in other orders
     """
     normalised, count = weight / weight.sum(), len(groups)
-    mean = sum((p * group for p, group in zip(normalised, groups, strict=True)), np.float64(0)) if mean is None else mean
+    if mean is None:
+        mean = sum((p * group for p, group in zip(normalised, groups, strict=True)), np.float64(0))
     if count == 1:
         return mean, np.full_like(mean, np.nan)
     spread, agree = np.zeros_like(mean), np.ones(np.shape(mean), bool)
