@@ -114,14 +114,14 @@ def in_few_colours(image: Image) -> Image:
     from scipy.spatial import KDTree
 
     opaque, clear = image.convert("RGB"), np.rint(np.asarray(image.getchannel("A")) / 255 * 8)
-    pixels = np.asarray(opaque).astype(int) @ [1 << 16, 1 << 8, 1]
+    pixels = np.asarray(opaque) @ np.array([1 << 16, 1 << 8, 1])
     packed, which, counts = np.unique(pixels, return_inverse=True, return_counts=True)
-    colours = packed[:, None] >> [16, 8, 0] & 255
-    others = np.reshape(opaque.quantize(32, Image.Quantize.MAXCOVERAGE).getpalette(), (-1, 3))
+    colours = packed.astype(int)[:, None] >> np.array([16, 8, 0]) & 255
+    others = np.reshape(opaque.quantize(32, Image.Quantize.MAXCOVERAGE).getpalette() or [], (-1, 3))
     kept = np.vstack([colours[np.argsort(-counts, kind="stable")[:88]], others])
     nearest = np.asarray(KDTree(kept).query(colours)[1])[which].reshape(pixels.shape)
     found = Image.fromarray(np.where(clear < 8, len(kept) + clear, nearest).astype("u1"))
-    corners = np.column_stack([np.tile(opaque.getpixel((0, 0)), (8, 1)), 255 * np.arange(8) // 8])
+    corners = np.column_stack([np.tile(np.asarray(opaque)[0, 0], (8, 1)), 255 * np.arange(8) // 8])
     found.putpalette(np.vstack([np.insert(kept, 3, 255, axis=1), corners]).astype("u1").tobytes(), "RGBA")
     return found
 

@@ -95,17 +95,18 @@ def wilson_stderr(x: Any, count: Any) -> Any:
 
 
 def mean_and_stderr(
-    groups: np.ndarray, weight: np.ndarray, least: Any = 0.0, mean: np.ndarray | None = None
+    groups: np.ndarray, weight: np.ndarray, least: Any = 0.0, known: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Average independent groups (g, ...) by weight (g,); return (mean, stderr), nan for the error of one group.
 
     The error of fewer than 32 groups is widened().  Groups that agree exactly do not prove their value: the error is
     then `least`, and the mean is that value itself, as the rounding of a sum may take it beyond 1.
-    mean    if it is known; else it is a sum, one group after the other: processors multiply matrices in other orders
+    known   the mean; None: a sum, one group after the other, for processors multiply matrices in other orders
     """
     normalised, count = weight / weight.sum(), len(groups)
-    if mean is None:
-        mean = sum((p * group for p, group in zip(normalised, groups, strict=True)), np.float64(0))
+    mean = np.zeros(np.shape(groups)[1:]) if known is None else known
+    for p, group in zip(normalised, groups, strict=True) if known is None else ():
+        mean = mean + p * group
     if count == 1:
         return mean, np.full_like(mean, np.nan)
     spread, agree = np.zeros_like(mean), np.ones(np.shape(mean), bool)
