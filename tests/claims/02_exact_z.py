@@ -30,13 +30,9 @@ def how_large_one_of_them_is():
     """C looks at the number of terms, but one term that is too large is enough"""
 
 
-@claim("02-15")  # logarithms spread over thousands, many or few; the judge is in extended precision
-def nothing_can_overflow(seed):
+@proved("02-15", "K terms, each at most 1: their sum is between 1 and K, and what underflows is less than K 2^-1074.")
+def nothing_can_overflow():
     """Nothing can overflow. What underflows to zero was too small to count next to 1."""
-    rng = np.random.default_rng(seed)
-    x = rng.uniform(-1, 1, size=10 ** rng.integers(1, 6)) * 10.0 ** rng.uniform(0, 4) + rng.normal() * 1e3
-    wide = np.exp((x - x.max()).astype(np.longdouble)).sum()
-    return 1e-12 - abs(log_sum_exp(x) - x.max() - float(np.log(wide))), seed
 
 
 @proved(
@@ -182,13 +178,13 @@ def the_larger_layer_first():
     """Sum out the five units of the larger layer: each message is over the three of the smaller one."""
 
 
-@claim("02-65")  # more units and more couplings, and yet less work, in powers of two
-def neither_counts(seed):
+@proved(
+    "02-65",
+    "24 units, all coupled, need a message of 2^23 numbers; a chain of 1000 has more of both (999 couplings to 276), "
+    "and messages of two.",
+)
+def neither_counts():
     """A counts couplings, B counts units. Neither is what counts."""
-    rng = np.random.default_rng(seed)
-    v, h, n = rng.integers(200, 800), rng.integers(6, 13), rng.integers(34, 41)
-    wide = bmlab.restricted(rng.normal(size=(v, h)), np.zeros(v), np.zeros(h))
-    return np.log2(bmlab.exact_plan(glass(n, seed)).work / bmlab.exact_plan(wide).work)
 
 
 # Which states matter

@@ -102,15 +102,6 @@ def an_integral_is_more():
     """**A sum is less than an integral.**"""
 
 
-@claim("04-78", range(60))  # evidence: if the three agree to 0.1 nats, they are nearly always right to 0.3
-def agreement_is_evidence(seed):
-    """**That is evidence, and it is no proof:**"""
-    model = glass([12, 16][seed % 2], seed, 1, [0.2, 0.4, 0.5, 0.7, 1][seed % 5])
-    _, logs = three(model, seed)
-    if np.ptp(logs) < 0.1:
-        yield 0.3 - abs(np.mean(logs) - bmlab.exact(model).log_z.value)
-
-
 @claim("04b-mammal", range(24))  # one unit against all others: if the three agree to 0.1 nats, they miss more than one
 def and_no_proof(seed):
     """All three are in the wrong valley"""
