@@ -64,14 +64,23 @@ def random_patterns_come_back(seed):
     return recalled(bmlab.hopfield(five), five) - 4.5, seed
 
 
-@claim("10-11", share=0.9)  # whichever digits are stored: more than with their margins
-def margins_make_the_blend(seed):
-    """Without the pixels that are white in all five, all five come back. With nearly all other fives, 18 of 19, this
-    restored more, too."""
-    five = digits(seed, 5)
+def with_and_without_margins(five):
+    """How many come back, and how many without the pixels that are white in all."""
     inner = (five > 0).any(axis=0)
-    without = recalled(bmlab.hopfield(five[:, inner]), five[:, inner], SEEN[inner])
-    return without - recalled(bmlab.hopfield(five), five) - (0.5 if seed else 4.5), seed
+    return recalled(bmlab.hopfield(five), five), recalled(bmlab.hopfield(five[:, inner]), five[:, inner], SEEN[inner])
+
+
+@claim("10-11", [0], least=1)  # there are no others
+def margins_make_the_blend(seed):
+    """Without the pixels that are white in all five, all five come back."""
+    return with_and_without_margins(digits(seed, 5))[1] - 4.5
+
+
+@claim("10-11", range(1, 20), share=18 / 19, least=19)  # there are no more
+def margins_of_other_fives(seed):
+    """With nearly all other fives, 18 of 19, this restored more, too."""
+    whole, without = with_and_without_margins(digits(seed, 5))
+    return without - whole - 0.5, seed
 
 
 @claim("10-alone-m")  # at a beta that is not too small
@@ -86,13 +95,24 @@ def competition_restores_more(seed):
         yield restored(competing, five) - restored(alone, five) - 0.5, seed
 
 
-@claim("10-better-m", share=0.9)  # whichever digits are stored: most of five, next to none of forty
-def the_projection_rule(seed):
-    """It restores all five digits, but none of forty. Of 19 other sets, 18 gave at least three of five, and at most
-    four of forty."""
+def by_projection(seed):
+    """How many of five digits come back, and of the forty that they are the first of."""
     some = digits(seed, 40)
-    five, forty = (recalled(projection(x), x) for x in (some[:5], some))
-    return min(five - 2.5, 4.5 - forty) if seed else min(five - 4.5, 0.5 - forty), seed
+    return [recalled(projection(stored), stored) for stored in (some[:5], some)]
+
+
+@claim("10-better-m", [0], least=1)  # there are no others
+def the_projection_rule(seed):
+    """It restores all five digits, but none of forty."""
+    five, forty = by_projection(seed)
+    return min(five - 4.5, 0.5 - forty)
+
+
+@claim("10-better-m", range(1, 20), share=18 / 19, least=19)  # there are no more
+def other_sets_by_projection(seed):
+    """Of 19 other sets, 18 gave at least three of five, and at most four of forty."""
+    five, forty = by_projection(seed)
+    return min(five - 2.5, 4.5 - forty), seed
 
 
 # Noise
