@@ -223,14 +223,17 @@ def strokes_in_a_wrong_order_are_not(fold, seed):
 # Hidden units
 
 
-@claim("09-moved-m", FOLDS)  # of 200 images
-def hidden_units_are_level(fold, seed):
+@claim("09-moved-m")  # of 1000 images, in five folds, 60 or so are misread: to one in a hundred
+def hidden_units_are_level(seed):
     """from a hundred images they read about as well"""
-    rng, held = np.random.default_rng([fold, seed]), HELD[fold]
-    machines = [contest.restricted(x, rng, penalty=0.1, rate=0.1) for x in by_digit(SHEETS, ~held)]
-    log_z = contest.ten_log_z(machines, "ais", rng, contest.SHORT)
-    hidden = (contest.read(machines, np.zeros(10), log_z, TRAIN[held]) != LABELS[held]).sum()
-    return 6 - abs(hidden - wrong(*chains(fold, seed % 2)[:2], held)), (fold, seed)
+    apart = 0
+    for fold, held in enumerate(HELD):
+        rng = np.random.default_rng([fold, seed])
+        machines = [contest.restricted(x, rng, penalty=0.1, rate=0.1) for x in by_digit(SHEETS, ~held)]
+        log_z = contest.ten_log_z(machines, "ais", rng, contest.SHORT)
+        hidden = (contest.read(machines, np.zeros(10), log_z, TRAIN[held]) != LABELS[held]).sum()
+        apart += hidden - wrong(*chains(fold, seed)[:2], held)
+    return 10 - abs(apart), seed
 
 
 # What we cheated on
