@@ -266,11 +266,14 @@ SLIPS = {
             ('"backbone"', '"breathes"', "at least, below 0.9"),
             ("...\nknown = [2, 3]", "2, 3, backbone: two names in known"),
         ],
-        "pair_corr": [
-            ("t0 * t1) /", "t0) /", "exchanged they get"),
-            ("w / T", "w", "all is over T"),
-            ("(t + t0 * t1) / (1 + t * t0 * t1)", "np.tanh((w + h0 * h1 / T) / T)", "should be"),
-            ("(t + t0 * t1) / (1 + t * t0 * t1)", "t", "two sure of +1: 1, not"),
+        "ring_bound": [
+            ("w * n / (n - 1)", "w", "is below log Z, 3.747"),
+            (" / T", "", "what counts is w/T"),
+            ("np.log(2) + (n - 1) *", "(n - 1) *", "the two states of the last unit"),
+            ("np.log(2) + (n - 1) *", "n *", "is not what n chains"),
+            ("n / (n - 1)", "(n + 1) / n", "raise what stays"),
+            ("n / (n - 1)", "(n - 1) / n", "raise what stays"),
+            ("np.log(2) +", "n * np.log(2) +", "is not what n chains"),
         ],
         "by_cases": [
             ("np.logaddexp(yes.lower, no.lower)", "yes.lower + no.lower", "2.693, not [4."),
