@@ -155,9 +155,9 @@ def no_longer_a_bound(seed):
         for one in machines:
             answer, truth = bmlab.tap(one), bmlab.exact(one).log_z.value
             gap = truth - bmlab.mean_field(one).log_z.value
-            above = min(answer.log_z.value - truth, answer.info["orders"][2] - gap)
-            beyond.append(above / gap if answer.converged else np.inf)
-        yield min(max(beyond), 0.5 - max(beyond))
+            above = np.array([answer.log_z.value - truth, answer.info["orders"][2] - gap]) / gap
+            beyond.append(above if answer.converged else [np.inf] * 2)
+        yield min(np.min(beyond, axis=1).max(), 0.5 - np.max(beyond))
 
 
 @claim("04b-won-why")  # hot machines
