@@ -173,7 +173,7 @@ def it_reads_strangers(hand, seed):
 @claim("09-54", FOLDS, share=0.9)
 def a_bad_bound_is_good_enough(fold, seed):
     """**A bound for choosing between ten need not be tight: if the ten gaps are within about a nat of each other,
-    hardly more digits are misread.**"""
+    as a rule hardly more digits are misread.**"""
     (machines, log_z, bound), rng = chains(fold, seed), np.random.default_rng([fold, seed])
     none, low, best = (wrong(machines, z, HELD[fold]) for z in (np.zeros(10), bound, log_z))
     orders = [rng.permutation(10) / 9 for _ in range(10)]
