@@ -550,7 +550,7 @@ SLIPS = {
                 ".T @ h_own",
                 "sums the HIDDEN units out",
             ),
-            ("-0.5 * h_own[1]", "0.5 * h_own[1]", "with f ="),
+            ("-0.5 * h_own[1]", "0.5 * h_own[1]", "the fields are f ="),
             ("visible_out = np.full(2, 4.0)", "one number"),
         ],
         "my_coupling": [
@@ -561,7 +561,7 @@ SLIPS = {
         ],
         "my_cd": [
             ("model.weights + rate", "model.weights - rate", "model.biases + rate", "model.biases - rate", "downhill"),
-            ("rate / model.temperature", "rate", "T = 2: b is -0.259"),
+            ("rate / model.temperature", "rate", "the slope has a factor 1 / T"),
             (
                 "rows = my",
                 "new = my",
@@ -585,6 +585,13 @@ SLIPS = {
                 "free.corr)",
                 "np.roll(s.T @ s / len(s), n, (0, 1)))",
                 "T = 1: W is 0.308",
+            ),
+            (
+                "rows = my_layers_sweep(turned(model, n), s, rng.random(s.shape), m)[:, m:]",
+                "h = np.tanh((chains @ model.weights[:n, n:] + model.biases[n:]) / model.temperature)\n"
+                "    f = (h @ model.weights[n:, :n] + model.biases[:n]) / model.temperature\n"
+                "    rows = np.where(rng.random(f.shape) < 1 / (1 + np.exp(-2 * f)), 1, -1)",
+                "from an h that is drawn, too",
             ),
             ("n:], rows", "n:], rows[0]", "yours: [(15, 6), (15,), (6,), (15,)]"),
             ("n:], rows", "n:], np.tanh(rows)", "each unit is -1 or +1"),
