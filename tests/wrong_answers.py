@@ -267,7 +267,7 @@ SLIPS = {
             ("...\nknown = [2, 3]", "2, 3, backbone: two names in known"),
         ],
         "ring_bound": [
-            ("w * n / (n - 1)", "w", "is below log Z, 3.747"),
+            ("w * n / (n - 1)", "w", "is not above log Z, 3.747"),
             (" / T", "", "what counts is w/T"),
             ("np.log(2) + (n - 1) *", "(n - 1) *", "the two states of the last unit"),
             ("np.log(2) + (n - 1) *", "n *", "is not what n chains"),

@@ -62,8 +62,8 @@ def it_fades_at_each_step():
 
 @claim("04-66")  # glasses, crowds, repelling units, rings, triangles, a lattice: means and pairs to two hundredths
 def where_bethe_is_good(seed):
-    """Bethe is good if loops are long and their weights moderate, or if the spectral radius of $W/T$ (notebook 04)
-    is below one half."""
+    """Bethe's means and correlations are good if loops are long and their weights moderate, or if the spectral radius
+    of $W/T$ (notebook 04) is below one half."""
     rng, crowded = np.random.default_rng(seed), crowd(12, 1)[0].weights
     lattice = bmlab.ising((3, 4)).dense_weights
     kinds = glass(12, seed).weights, crowded, -crowded, -ring(9), np.kron(np.eye(4), 1 - np.eye(3)), lattice
