@@ -85,7 +85,8 @@ def margins_of_other_fives(seed):
 
 @claim("10-alone-m")  # at a beta that is not too small
 def competition_restores_more(seed):
-    """With each of 19 other fives, too, and $\\beta$ from 0.1 to 2, more come back competing than alone."""
+    """With each of 19 other fives, too, and $\\beta$ from 0.1 to 2, more come back competing than alone without a
+    threshold."""
     five = digits(seed, 5)
     for beta in 0.1, 0.3, 1, 2:
         alone, competing = np.where(SEEN, five, [[[-1.0]], [[-1.0]]])
@@ -93,6 +94,18 @@ def competition_restores_more(seed):
             alone[:, ~SEEN] = np.sign(expit(beta * alone @ five.T) @ five)[:, ~SEEN]
             competing[:, ~SEEN] = np.sign(softmax(beta * competing @ five.T, axis=1) @ five)[:, ~SEEN]
         yield restored(competing, five) - restored(alone, five) - 0.5, seed
+
+
+@claim("10-alone-m")  # at a beta that is not too small
+def a_threshold_does_it(seed):
+    """What counts is that badly fitting units are off."""
+    five = digits(seed, 5)
+    for beta in 0.3, 1, 2:
+        found = np.where(SEEN, five, [[[-1.0]], [[-1.0]]])
+        for _ in range(30):
+            for s, threshold in zip(found, (0, 45), strict=True):
+                s[:, ~SEEN] = np.sign(expit(beta * (s @ five.T - threshold)) @ five)[:, ~SEEN]
+        yield restored(found[1], five) - restored(found[0], five) - 0.5, seed
 
 
 def by_projection(seed):
