@@ -22,7 +22,7 @@ def cd_fault(step: Callable, T: float, seed: int, same: bool = False) -> str:
     rng = np.random.default_rng(seed)
     model = restricted(*(rng.normal(size=n) for n in ((3, 2), 3, 2))).at(T)
     v, chains = rng.choice([-1.0, 1.0], size=(2, 300, 3), p=[0.3, 0.7])
-    chains = v if same else chains[:250]
+    chains = v if same else -chains[:250]  # of another law than v, so that a step from v is seen
     ask = getattr(step, "for_each", partial(map, step))  # of a student in another process: in one message
     taken = [*ask(*([x] * 50 for x in (model, v, chains, 0.5, rng)))]
     found = [[*np.mean(rows, axis=0), *np.ravel(W), *b, *c] for W, b, c, rows in taken]
