@@ -50,7 +50,7 @@ def attention_is_a_machine_that_competes():
     pattern."""
 
 
-@claim("10-11")  # of other fives one at most
+@claim("10-11")  # of other sets one at most
 def none_of_the_five(seed):
     """**C.** None of the five."""
     five = digits(seed, 5)
@@ -77,16 +77,16 @@ def margins_make_the_blend(seed):
 
 
 @claim("10-11", range(1, 20), share=18 / 19, least=19)  # there are no more
-def margins_of_other_fives(seed):
-    """With nearly all other fives, 18 of 19, this restored more, too."""
+def margins_of_other_sets(seed):
+    """With nearly all other sets of five, 18 of 19, this restored more, too."""
     whole, without = with_and_without_margins(digits(seed, 5))
     return without - whole - 0.5, seed
 
 
 @claim("10-alone-m")  # at a beta that is not too small
 def competition_restores_more(seed):
-    """With each of 19 other fives, too, and $\\beta$ from 0.1 to 2, more come back competing than alone without a
-    threshold."""
+    """With each of 19 other sets of five, too, and $\\beta$ from 0.1 to 2, more come back competing than alone without
+    a threshold."""
     five = digits(seed, 5)
     for beta in 0.1, 0.3, 1, 2:
         alone, competing = np.where(SEEN, five, [[[-1.0]], [[-1.0]]])
@@ -98,7 +98,7 @@ def competition_restores_more(seed):
 
 @claim("10-alone-m")  # at a beta that is not too small
 def a_threshold_does_it(seed):
-    """What counts is that badly fitting units are off."""
+    """A threshold of 45 does that"""
     five = digits(seed, 5)
     for beta in 0.3, 1, 2:
         found = np.where(SEEN, five, [[[-1.0]], [[-1.0]]])
