@@ -540,7 +540,7 @@ SLIPS = {
             ("T_own", "1", "that is at T = 1"),
             ("-0.5 * h_own[1] / T_own + ", "", "own biases are missing"),
             ("2 * np.cosh", "np.cosh", "each visible unit takes both its values"),
-            ("...\nvisible_out = visible_out / np.log(10)", "too low for np.log of four terms"),
+            ("...\nvisible_out = visible_out / np.log(10)", "the fields are f ="),
             (
                 "-0.5 * h_own[1]",
                 "0.5 * h_own[0]",

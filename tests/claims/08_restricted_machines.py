@@ -243,7 +243,7 @@ def cd_1_hardly_answers(fold, seed):
         return np.mean(asked)
 
     most = 2 / 0.05  # above it a step of the constant rate overshoots; PCD's chains are samples, if they keep up
-    return min(exact - 60, 6 - fall(1), most - fall(1, at_samples), fall(30) - most)
+    return min(exact - 60, 6 - fall(1), most / 2 - fall(1, at_samples), fall(30) - most)
 
 
 @claim("08-41", OTHERS)
