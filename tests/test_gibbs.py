@@ -116,8 +116,9 @@ def law_draws(method=bmlab.gibbs, measured=12):
 @pytest.mark.parametrize(("n_chains", "n_sweeps"), [(7, 6), (30, 1), (40, 1), (3, 50), (33, 7), (64, 30)])
 def test_averages_are_whole_numbers_over_a_whole_number_to_the_last_bit(model, n_chains, n_sweeps):
     """As a product of matrices they would differ between processors, and a weight that should be 0 would not be."""
-    found = bmlab.gibbs(model, rng=0, n_chains=n_chains, n_sweeps=n_sweeps)
-    for x in found.mean, np.nan_to_num(full(found.corr)):
+    walked = bmlab.gibbs(model, rng=0, n_chains=n_chains, n_sweeps=n_sweeps)
+    tempered = bmlab.temper(model, rng=0, n_ladders=n_chains, n_sweeps=n_sweeps)
+    for x in (part for found in (walked, tempered) for part in (found.mean, np.nan_to_num(full(found.corr)))):
         assert (x == np.rint(x * n_chains * n_sweeps) / (n_chains * n_sweeps)).all()
 
 

@@ -766,6 +766,16 @@ def test_a_picture_may_be_enlarged_and_holds_its_names_and_128_colours(ax):
     assert [side / 2 for side in small.size] == pytest.approx(inside, abs=1)
 
 
+def test_the_flat_colours_of_a_stored_picture_are_exact(ax):
+    """Pale blue is told from pale purple, beside thirty shades and words in grey."""
+    colours = [f"#{k:02X}{k + 5:02X}FF" for k in range(200, 230)] + ["#E8E0F2", "#E2EFF7"]
+    for k, colour in enumerate(colours):
+        ax.axvspan(k, k + 1, color=colour, linewidth=0)
+    ax.set_title("Pale, and words")
+    image = Image.open(io.BytesIO(base64.b64decode(figures.png(ax.figure)[0]))).convert("RGBA")
+    assert {*colours} <= {f"#{bytes(rgba[:3]).hex().upper()}" for _, rgba in image.getcolors(10**6)}
+
+
 def test_without_a_kernel_nobody_asks_for_a_cell(monkeypatch):
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     assert figures.request() == {} and figures.cell_of_request() is None

@@ -586,6 +586,7 @@ SLIPS = {
                 "np.roll(s.T @ s / len(s), n, (0, 1)))",
                 "T = 1: W is 0.308",
             ),
+            ("m)), chains])", "m)), v[: len(chains)]])", "T = 2: c is 0.329"),
             (
                 "rows = my_layers_sweep(turned(model, n), s, rng.random(s.shape), m)[:, m:]",
                 "h = np.tanh((chains @ model.weights[:n, n:] + model.biases[n:]) / model.temperature)\n"

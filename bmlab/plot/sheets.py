@@ -33,7 +33,7 @@ def images(
 
     kind="weights" draws orange squares, and purple discs for negative ones, told apart in a grey print; nan
     is left empty there, and with hatched=False, if it is no pixel.  names of the lines of images stand on their
-    left; pixels that are True in `marked` (N, pixels) carry a red dot.
+    left; pixels that are True in `marked` (N, pixels) carry a red dot.  Between the ends shades have 33 steps.
 
     >>> plot.images(bmlab.states(4), plt.subplot(), columns=4)
     <Axes: >

@@ -135,7 +135,7 @@ def _rounded(ask):
 def sampled(sweeps=1, seed=0, n_chains=800):
     """A free phase of so many sweeps, with the averages of the last, of chains that begin at visible units alone.
 
-    An h from the step before belongs to other weights; gibbs() draws it anew.
+    gibbs() draws h from them first: one half-sweep more than if it went on from the h of the step before.
     """
     free = partial(bmlab.gibbs, rng=np.random.default_rng(seed), n_chains=n_chains, burn_in=sweeps - 1, n_sweeps=1)
     return lambda model, start=None: free(model, start=None if start is None else start[:, model.colours[0]])
